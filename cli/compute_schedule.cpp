@@ -1,0 +1,101 @@
+#include "compute_schedule.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/input_error.hpp"
+#include "estimate/stage_durations.hpp"
+#include "refusal.hpp"
+#include "schedule/check.hpp"
+#include "schedule/csv_text.hpp"
+#include "schedule/family.hpp"
+
+namespace stagecraft::cli {
+namespace {
+
+const FamilyEntry& entry_of(const Scenario& scenario) {
+  const std::string& name = scenario.run.schedule.name;
+  if (const FamilyEntry* entry = find_schedule(name)) return *entry;
+  std::vector<std::string> names;
+  for (const std::string_view known : schedule_names()) names.emplace_back(known);
+  throw InputError(InputProblem{scenario.path, 0, 0, "/schedule", name,
+                                "a schedule; `stagecraft schedule --list` names them", nearest_word(name, names)});
+}
+
+void drop_communication(Schedule& schedule, const std::string& path, Findings& findings) {
+  std::size_t dropped = 0;
+  for (auto& program : schedule.programs) {
+    dropped += std::erase_if(program, [](const Op& op) { return !is_compute(op.kind); });
+  }
+  schedule.lowered = false;
+  if (dropped == 0) return;
+  findings.push_back(
+      {Severity::note, "communication-placed-anew", "/schedule/csv",
+       fmt::format("{} communication cells of {} are placed anew by the scenario's policies", dropped, path), ""});
+}
+
+/// The table must have the shape of the plan.
+void check_shape(const Scenario& scenario, const Plan& plan, const Schedule& schedule) {
+  Findings findings;
+  const auto expect = [&](const char* code, const char* pointer, const char* what, std::int64_t found,
+                          std::int64_t wanted) {
+    if (found == wanted) return;
+    findings.push_back({Severity::error, code, pointer,
+                        fmt::format("the table has {} {}, the layout {}", found, what, wanted),
+                        fmt::format("{}", found)});
+  };
+  expect("csv-ranks", "/parallel/pipeline", "ranks", schedule.shape.ranks, plan.degrees.pipeline);
+  expect("csv-stages", "/parallel/virtual_stages", "stages", stage_count(schedule),
+         static_cast<std::int64_t>(plan.stages.size()));
+  expect("csv-micro-batches", "/batch/global", "micro-batches", schedule.shape.micro_batches, plan.micro_batches);
+  refuse_errors(scenario.path, findings);
+}
+
+Schedule from_csv(const Scenario& scenario, const Plan& plan, Findings& findings) {
+  CsvOptions options;
+  options.file = scenario.run.schedule.csv;
+  Schedule schedule = load_csv_schedule(options.file, options);
+  drop_communication(schedule, options.file, findings);
+  refuse_errors(options.file, check_schedule(schedule));
+  check_shape(scenario, plan, schedule);
+  return schedule;
+}
+
+/// Refuses what would take minutes and many gigabytes: a million passes cost about five seconds and one gigabyte.
+void check_size(const Scenario& scenario, const Plan& plan) {
+  constexpr std::int64_t most_passes = 1 << 20;
+  const std::int64_t per_micro_batch = 2 * static_cast<std::int64_t>(plan.stages.size()) * plan.run.steps;
+  if (per_micro_batch * plan.micro_batches <= most_passes) return;
+  const std::int64_t most = std::max<std::int64_t>(most_passes / per_micro_batch, 1);
+  const std::int64_t sequences = plan.run.batch.micro * plan.degrees.data;
+  refuse_errors(
+      scenario.path,
+      {{Severity::error, "scenario-too-large", "/batch/global",
+        fmt::format(
+            "{} micro-batches through {} stages in {} steps are {} forward and backward passes; at most {} are played",
+            plan.micro_batches, plan.stages.size(), plan.run.steps, per_micro_batch * plan.micro_batches, most_passes),
+        fmt::format("{}", most * sequences)}});
+}
+
+}  // namespace
+
+Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const CostModel& costs, const Topology& topology,
+                          Findings& findings) {
+  check_size(scenario, plan);
+  const ScheduleSpec& spec = plan.run.schedule;
+  if (!spec.csv.empty()) return from_csv(scenario, plan, findings);
+  ScheduleRequest request;
+  request.shape = {plan.degrees.pipeline, plan.micro_batches,
+                   static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
+  request.times = stage_durations(plan, costs, topology);
+  request.memory_limit = spec.memory_limit;
+  request.waves = static_cast<std::int32_t>(spec.waves);
+  if (spec.group_size) request.group_size = static_cast<std::int32_t>(*spec.group_size);
+  const FamilyEntry& entry = entry_of(scenario);
+  refuse_errors(scenario.path, entry.refuse(request));
+  return entry.generate(request);
+}
+
+}  // namespace stagecraft::cli

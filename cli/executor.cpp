@@ -1,0 +1,116 @@
+#include "executor.hpp"
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/file_io.hpp"
+#include "base/input_error.hpp"
+#include "compute_schedule.hpp"
+#include "cost/cost_model.hpp"
+#include "plan/plan.hpp"
+#include "refusal.hpp"
+#include "schedule/check.hpp"
+#include "schedule/lower.hpp"
+
+namespace stagecraft::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* program_name = "stagecraft-exec";
+
+bool runnable(const fs::path& path) {
+  return ::access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path);
+}
+
+/// Signals as a program expects them: this one's own threads have them blocked.
+class SpawnSettings {
+ public:
+  SpawnSettings() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigemptyset(&all);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&all, signal);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnSettings() { posix_spawnattr_destroy(&attributes_); }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+Prepared prepare_schedule(const std::string& file, const std::vector<std::string>& overrides, const Console& console) {
+  const Library library = default_library(console.executable);
+  Prepared prepared;
+  prepared.scenario = load_scenario(file, overrides, library);
+  prepared.notes = check_feasible(prepared.scenario);
+  refuse_errors(file, prepared.notes);
+  const Topology topology = build_topology(prepared.scenario.cluster);
+  const Plan plan = make_plan(prepared.scenario);
+  const CostModel costs = make_cost_model(plan, topology, load_calibration(prepared.scenario.calibration, library));
+  prepared.schedule = lower(compute_schedule(prepared.scenario, plan, costs, topology, prepared.notes), plan);
+  refuse_errors(file, check_schedule(prepared.schedule));
+  return prepared;
+}
+
+std::string executor_program() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (!error && runnable(self.parent_path() / program_name)) return self.parent_path() / program_name;
+  const char* const path = std::getenv("PATH");
+  std::string folders = path == nullptr ? "" : path;
+  while (!folders.empty()) {
+    const std::size_t colon = folders.find(':');
+    const fs::path candidate = fs::path(folders.substr(0, colon)) / program_name;
+    if (runnable(candidate)) return candidate;
+    folders = colon == std::string::npos ? "" : folders.substr(colon + 1);
+  }
+  throw InputError(InputProblem{program_name, 0, 0, "", "no such program beside stagecraft or on the PATH",
+                                "a build with LibTorch: tools/fetch_torch, then -DSTAGECRAFT_EXEC=ON", ""});
+}
+
+int run_program(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const SpawnSettings settings;
+  pid_t child = 0;
+  const int failure = ::posix_spawnp(&child, arguments[0], nullptr, settings.get(), arguments.data(), environ);
+  if (failure != 0) throw std::runtime_error(fmt::format("cannot start {}: {}", words.front(), std::strerror(failure)));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TemporaryFile::TemporaryFile(const std::string& text) {
+  std::string pattern = (fs::temp_directory_path() / "stagecraft-XXXXXX").string();
+  const int file = ::mkstemp(pattern.data());
+  if (file < 0) throw std::runtime_error(fmt::format("cannot write {}: {}", pattern, std::strerror(errno)));
+  ::close(file);
+  path_ = pattern;
+  write_file_whole(path_, text);
+}
+
+TemporaryFile::~TemporaryFile() {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+}
+
+}  // namespace stagecraft::cli

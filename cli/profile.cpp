@@ -1,0 +1,37 @@
+// Measures this machine for a scenario, through stagecraft-exec.
+
+#include <fmt/core.h>
+
+#include "command_line.hpp"
+#include "executor.hpp"
+#include "exit_code.hpp"
+#include "verb.hpp"
+
+namespace stagecraft::cli {
+
+int run_profile(const Words& words, const Console& console) {
+  std::string file, output, device = "cpu";
+  std::vector<std::string> overrides;
+  int repetitions = 7;
+  bool pin = false;
+  const auto app = make_app(
+      "profile", "Times each kind of operation of a scenario alone on this machine and writes a calibration.",
+      {{"profile scenarios/tiny-gpt-2cores.json --output here.json", ""},
+       {"simulate scenarios/tiny-gpt-2cores.json --set calibration=here.json", "predict with what was measured"}});
+  app->add_option("FILE", file, "A scenario")->required();
+  add_overrides(*app, overrides);
+  app->add_option("--output", output, "The calibration to write")->required();
+  app->add_option("--repetitions", repetitions, "Of each measurement; the median counts (7)")
+      ->check(CLI::Range(1, 1000));
+  app->add_option("--device", device, "cpu, cuda or cuda:N (cpu)");
+  app->add_flag("--pin", pin, "Pin every rank to a core of its own");
+  if (const auto help = parse(*app, words)) return console.print(*help), ok;
+  std::vector<std::string> command{executor_program(), "profile", "--scenario",    file,
+                                   "--output",         output,    "--repetitions", fmt::format("{}", repetitions),
+                                   "--device",         device};
+  for (const std::string& one : overrides) command.insert(command.end(), {"--set", one});
+  if (pin) command.emplace_back("--pin");
+  return run_program(command);
+}
+
+}  // namespace stagecraft::cli

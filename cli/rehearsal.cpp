@@ -1,0 +1,83 @@
+#include "rehearsal.hpp"
+
+#include <algorithm>
+
+#include "command_line.hpp"
+#include "compute_schedule.hpp"
+#include "estimate/estimated_trace.hpp"
+#include "estimate/memory_counters.hpp"
+#include "estimate/steady_state.hpp"
+#include "refusal.hpp"
+#include "report/make_report.hpp"
+#include "schedule/check.hpp"
+#include "schedule/lower.hpp"
+#include "staleness.hpp"
+#ifdef STAGECRAFT_HAVE_SIM
+#include "sim/simulate.hpp"
+#endif
+
+namespace stagecraft::cli {
+namespace {
+
+/// The timeline of the steps, by simulation or from the closed form.
+Trace play(const RehearsalOptions& options, const Estimate& closed_form, const Plan& plan, const Schedule& schedule,
+           const Graph& graph, const CostModel& costs, const Topology& topology) {
+  if (options.estimate) return to_trace(closed_form, plan, schedule, graph, topology);
+#ifdef STAGECRAFT_HAVE_SIM
+  SimulationOptions how;
+  how.steps = static_cast<std::int32_t>(closed_form.steps.size());
+  return simulate(plan, schedule, graph, costs, topology, how);
+#else
+  (void)costs;
+  throw UsageError("this program was built without SimGrid and cannot simulate; add --estimate for the closed form");
+#endif
+}
+
+void sign(Trace& trace, const Scenario& scenario, const RehearsalOptions& options, const Calibration& calibration) {
+  trace.producer = "stagecraft " STAGECRAFT_VERSION;
+  trace.scenario = scenario.name;
+  trace.kind = options.estimate ? "estimated" : "predicted";
+  trace.provenance = {
+      {"calibration", calibration.name}, {"cluster", scenario.cluster.name}, {"model", scenario.model.name}};
+  for (const std::string& override_ : options.overrides) trace.provenance.push_back({"set", override_});
+}
+
+}  // namespace
+
+// The map of the whole program: what is read, what is derived from it, and in which order.
+Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
+  // load
+  const Library library = default_library(console.executable);
+  const Scenario scenario = load_scenario(options.file, options.overrides, library);
+  Findings findings = check_feasible(scenario);
+  refuse_errors(scenario.path, findings);
+
+  // plan
+  const Topology topology = build_topology(scenario.cluster);
+  const Plan plan = make_plan(scenario);
+  const CostModel costs = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
+
+  // build, lower, check
+  const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, findings), plan);
+  const Findings proof = check_schedule(schedule);
+  refuse_errors(scenario.path, proof);
+  findings.insert(findings.end(), proof.begin(), proof.end());
+  const Graph graph = make_graph(schedule);
+
+  // simulate
+  const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(schedule));
+  const Estimate closed_form = estimate(plan, schedule, graph, costs, topology, steps);
+  Trace trace = play(options, closed_form, plan, schedule, graph, costs, topology);
+  sign(trace, scenario, options, costs.calibration);
+  if (options.memory_curve) add_memory_counters(trace, plan, schedule);
+
+  // summarise
+  const std::vector<MemoryPeak> memory = memory_peaks(plan, schedule);
+  const SteadySummary told = summarise(trace, schedule);
+  note_staleness(schedule, told.cold, findings);
+  Report report = make_report(
+      {scenario, topology, plan, schedule, graph, costs, closed_form, trace, told.summary, memory, findings});
+  return {std::move(report), std::move(trace)};
+}
+
+}  // namespace stagecraft::cli

@@ -1,0 +1,208 @@
+#include <fmt/core.h>
+
+#include <cmath>
+#include <optional>
+
+#include "base/input_error.hpp"
+#include "command_line.hpp"
+#include "exit_code.hpp"
+#include "refusal.hpp"
+#include "report/family_table.hpp"
+#include "report/schedule_trace.hpp"
+#include "report/svg.hpp"
+#include "report/timeline_text.hpp"
+#include "schedule/analyse.hpp"
+#include "schedule/check.hpp"
+#include "schedule/csv_text.hpp"
+#include "schedule/family.hpp"
+#include "schedule/json_text.hpp"
+#include "schedule/lower.hpp"
+#include "verb.hpp"
+
+namespace stagecraft::cli {
+namespace {
+
+struct Options {
+  std::string name, format, output;
+  bool all = false, list = false, communication = false;
+  std::optional<std::int32_t> stages, micro_batches, chunks, group_size, waves;
+  std::optional<double> memory_limit;
+  double forward = 1, input_grad = 1, weight_grad = 1, send = 0;
+};
+
+bool is_file(const std::string& name) {
+  return name.ends_with(".csv") || name.ends_with(".json");
+}
+
+StageTimes times_of(const Options& options) {
+  StageTimes times;
+  times.forward = {options.forward};
+  times.input_grad = {options.input_grad};
+  times.weight_grad = {options.weight_grad};
+  times.send = options.send;
+  return times;
+}
+
+ScheduleRequest request_of(const Options& options, const FamilyEntry& entry) {
+  ScheduleRequest request;
+  request.waves = options.waves.value_or(1);
+  request.shape = {*options.stages, *options.micro_batches,
+                   options.chunks.value_or(usual_chunks(entry, request.waves))};
+  request.times = times_of(options);
+  request.group_size = options.group_size;
+  request.memory_limit = options.memory_limit;
+  return request;
+}
+
+std::string list_text() {
+  std::string out;
+  for (const FamilyEntry& entry : schedule_family()) {
+    out += fmt::format("{:<20}{}\n{:<20}  {}\n", entry.name, entry.summary, "", entry.source);
+  }
+  return out;
+}
+
+Schedule load(const std::string& path) {
+  CsvOptions csv;
+  csv.file = path;
+  Schedule schedule = path.ends_with(".csv") ? load_csv_schedule(path, csv) : load_json_schedule(path);
+  refuse_errors(path, check_schedule(schedule));
+  return schedule;
+}
+
+Schedule generate(const Options& options) {
+  const FamilyEntry* const entry = find_schedule(options.name);
+  if (entry == nullptr) {
+    std::vector<std::string> names;
+    for (const std::string_view known : schedule_names()) names.emplace_back(known);
+    throw InputError(InputProblem{"schedule", 0, 0, "", options.name,
+                                  "a schedule (`stagecraft schedule --list` names them), or a .csv or .json file",
+                                  nearest_word(options.name, names)});
+  }
+  const ScheduleRequest request = request_of(options, *entry);
+  refuse_errors(entry->name, entry->refuse(request));
+  return entry->generate(request);
+}
+
+std::vector<FamilyRow> family(const Options& options) {
+  std::vector<FamilyRow> rows;
+  for (const FamilyEntry& entry : schedule_family()) {
+    ScheduleRequest request = request_of(options, entry);
+    if (entry.option != ScheduleOption::group_size) request.group_size.reset();
+    if (entry.option != ScheduleOption::memory_limit) request.memory_limit.reset();
+    if (entry.option != ScheduleOption::waves) request.waves = 1;
+    const bool any_chunks = entry.chunks == ChunkRule::any || entry.chunks == ChunkRule::two_or_more;
+    if (!any_chunks) request.shape.chunks = usual_chunks(entry, request.waves);
+    FamilyRow row{entry.name, request.shape.chunks, false, {}, entry.refuse(request)};
+    if (!has_errors(row.refused)) {
+      const Schedule schedule = entry.generate(request);
+      row.refused.clear();
+      row.asynchronous = schedule.asynchronous;
+      row.analysis = analyse(schedule, request.times);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string family_as(const Options& options) {
+  const std::vector<FamilyRow> rows = family(options);
+  if (options.format == "csv") return family_csv(rows);
+  if (options.format == "json") return family_json(rows);
+  return family_text(rows);
+}
+
+std::string schedule_as(const Options& options, const Schedule& schedule, bool colour) {
+  if (options.format == "csv" || options.format == "json") {
+    LoweringPolicy messages_only;
+    messages_only.optimizer = false;
+    const Schedule shown = options.communication && !schedule.lowered ? lower(schedule, messages_only) : schedule;
+    if (options.format == "json") return to_json(shown);
+    refuse_errors(schedule.name, refuse_csv(shown));
+    return to_csv(shown);
+  }
+  const StageTimes times = times_of(options);
+  const Analysis analysis = analyse(schedule, times);
+  const Trace trace = to_trace(schedule, analysis);
+  if (options.format == "svg") {
+    SvgOptions svg;
+    svg.unit = "";
+    return timeline_svg(trace, svg);
+  }
+  return fmt::format("{}: {} ranks, {} micro-batches, {} chunks per rank\n", schedule.name, schedule.shape.ranks,
+                     schedule.shape.micro_batches, schedule.shape.chunks) +
+         timeline_text(trace, colour) + schedule_figures(schedule, analysis, times);
+}
+
+void check_combination(const Options& options) {
+  const bool from_file = is_file(options.name);
+  const bool shaped = options.stages || options.micro_batches || options.chunks || options.group_size ||
+                      options.waves || options.memory_limit;
+  if (options.all != options.name.empty())
+    throw UsageError("schedule: give one NAME, or --all; see: stagecraft schedule --help");
+  if (from_file && shaped) throw UsageError("schedule: a file brings its own shape; leave out --stages and the like");
+  if (!from_file && !(options.stages && options.micro_batches))
+    throw UsageError("schedule: --stages and --micro-batches are needed");
+  if (options.all && options.format == "svg") throw UsageError("schedule: --all prints text, csv or json");
+  if (options.communication && (options.all || (options.format != "csv" && options.format != "json"))) {
+    throw UsageError("schedule: --communication applies to --format csv and json of one schedule");
+  }
+}
+
+/// A duration without a unit: finite and not negative.
+std::string refuse_duration(const std::string& text) {
+  double value = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, value);
+  return is_number && std::isfinite(value) && value >= 0 && value <= 1e12 ? "" : "must be a number from 0 to 1e12";
+}
+
+}  // namespace
+
+int run_schedule(const Words& words, const Console& console) {
+  Options options;
+  const auto app = make_app(
+      "schedule",
+      "Prints a pipeline schedule: as a timeline, as PyTorch's CSV, as JSON or as SVG. --all compares the family.",
+      {{"schedule 1f1b --stages 4 --micro-batches 8", "a timeline in the terminal"},
+       {"schedule --all --stages 8 --micro-batches 32", "makespan, bubble, memory and messages of every schedule"},
+       {"schedule zb-h1 --stages 4 --micro-batches 8 --format svg -o zb.svg", ""},
+       {"schedule zbv --stages 4 --micro-batches 8 --format csv --communication",
+        "runs in torch.distributed.pipelining"},
+       {"schedule my.csv", "checks and draws a table of your own"}});
+  app->add_option("NAME", options.name, "A schedule, or a .csv or .json file");
+  app->add_flag("--all", options.all, "The whole family side by side");
+  app->add_flag("--list", options.list, "Names, with what they are and where they come from");
+  app->add_option("--stages,-p", options.stages, "Pipeline ranks")->type_name("P");
+  app->add_option("--micro-batches,-m", options.micro_batches, "Micro-batches in a step")->type_name("M");
+  app->add_option("--virtual,-v", options.chunks,
+                  "Chunks per rank; default as the schedule usually runs. With --all: of those that leave it open")
+      ->type_name("V");
+  app->add_option("--group-size", options.group_size, "Micro-batches per group of an interleaved schedule")
+      ->type_name("G");
+  app->add_option("--memory-limit", options.memory_limit, "Of a searched schedule, in activations of a full stage")
+      ->type_name("N");
+  app->add_option("--waves", options.waves, "Of hanayo")->type_name("W");
+  app->add_option("--forward", options.forward, "Duration of a forward through a full stage; default 1")
+      ->type_name("F")
+      ->check(refuse_duration);
+  app->add_option("--input-grad", options.input_grad, "The same of the input gradient; default 1")
+      ->type_name("I")
+      ->check(refuse_duration);
+  app->add_option("--weight-grad", options.weight_grad, "The same of the weight gradient; default 1")
+      ->type_name("W")
+      ->check(refuse_duration);
+  app->add_option("--send", options.send, "Duration of a message; default 0")->type_name("S")->check(refuse_duration);
+  app->add_flag("--communication", options.communication, "With sends and receives (csv, json)");
+  add_format(*app, options.format, {"text", "csv", "json", "svg"});
+  add_output(*app, options.output);
+  if (const auto help = parse(*app, words)) return console.print(*help), ok;
+
+  if (options.list) return write_output(console, options.output, list_text()), ok;
+  check_combination(options);
+  if (options.all) return write_output(console, options.output, family_as(options)), ok;
+  const Schedule schedule = is_file(options.name) ? load(options.name) : generate(options);
+  const bool colour = console.colour_output && options.output.empty();
+  return write_output(console, options.output, schedule_as(options, schedule, colour)), ok;
+}
+
+}  // namespace stagecraft::cli

@@ -1,0 +1,124 @@
+#include "topology/topology.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "command_line.hpp"
+#include "exit_code.hpp"
+#include "report/number_text.hpp"
+#include "spec/scenario.hpp"
+#include "verb.hpp"
+
+namespace stagecraft::cli {
+namespace {
+
+const char* word_of(FabricKind kind) {
+  switch (kind) {
+    case FabricKind::none:
+      return "no fabric";
+    case FabricKind::single_switch:
+      return "one switch";
+    case FabricKind::fat_tree:
+      return "fat tree";
+    case FabricKind::rail_optimised:
+      return "rail-optimised";
+  }
+  return "";
+}
+
+std::string list(const Library& library) {
+  std::string out = fmt::format("{:<24}{:>7}{:>7}  {:<22}{:>10}{:>6}  {}\n", "name", "nodes", "GPUs", "GPU", "memory",
+                                "NICs", "fabric");
+  for (const std::string& name : cluster_names(library)) {
+    const ClusterSpec cluster = load_cluster(name, library);
+    out += fmt::format("{:<24}{:>7}{:>7}  {:<22}{:>10}{:>6}  {}\n", name, cluster.nodes,
+                       cluster.nodes * gpus_per_node(cluster.node), cluster.gpu.name,
+                       gibibytes(cluster.gpu.memory.value), nics_per_node(cluster.node), word_of(cluster.fabric.kind));
+  }
+  return out;
+}
+
+std::string gpu_lines(const GpuSpec& gpu) {
+  std::string out = fmt::format("  GPU          {}, {}, {} usable, {} to it\n", gpu.name, gibibytes(gpu.memory.value),
+                                gibibytes(gpu.memory_usable.value), to_text(gpu.memory_bandwidth));
+  for (const auto& [dtype, rate] : gpu.peak) {
+    out += fmt::format("               {:<6} {} peak\n", to_text(dtype), to_text(rate));
+  }
+  if (!gpu.source.empty()) out += fmt::format("               source: {}\n", wrapped(gpu.source, 77, 23));
+  return out;
+}
+
+std::string route_line(const Topology& topology, const char* what, GpuId from, GpuId to) {
+  Route route;
+  find_route(topology, from, to, route);
+  std::string path;
+  for (const LinkId id : route.links) path += fmt::format("{}{}", path.empty() ? "" : ", ", link(topology, id).name);
+  return fmt::format("  {:<12} {} over {} links, {} latency{}\n               {}\n", what, to_text(route.bottleneck),
+                     route.links.size(), to_text(route.latency),
+                     route.staged_through_host ? ", staged through host memory" : "", wrapped(path, 85, 15));
+}
+
+/// Links whose names differ in numbers only and whose figures are equal, with how many there are; in the order of their
+/// first.
+std::vector<std::pair<Link, int>> alike(const std::vector<Link>& links) {
+  std::vector<std::pair<Link, int>> groups;
+  for (Link link : links) {
+    std::replace_if(
+        link.name.begin(), link.name.end(), [](unsigned char c) { return std::isdigit(c) != 0; }, 'N');
+    const auto same = [&](const auto& group) {
+      return group.first.name == link.name && group.first.nominal == link.nominal &&
+             group.first.achieved == link.achieved && group.first.latency == link.latency;
+    };
+    const auto known = std::find_if(groups.begin(), groups.end(), same);
+    if (known == groups.end()) {
+      groups.emplace_back(std::move(link), 1);
+    } else {
+      ++known->second;
+    }
+  }
+  return groups;
+}
+
+std::string show(const std::string& name, const Library& library) {
+  const ClusterSpec cluster = load_cluster(name, library);
+  const Topology topology = build_topology(cluster);
+  std::string out = fmt::format("{}: {} nodes of {} GPUs and {} NICs, {}\n", cluster.name, cluster.nodes,
+                                topology.gpus_per_node, topology.nics_per_node, word_of(cluster.fabric.kind));
+  if (!cluster.source.empty()) out += fmt::format("  source       {}\n", wrapped(cluster.source, 85, 15));
+  out += gpu_lines(cluster.gpu);
+  if (cluster.fabric.kind != FabricKind::none) {
+    out += fmt::format("  NIC          {} each way, {} achieved\n", to_text(cluster.fabric.nic_nominal),
+                       to_text(cluster.fabric.nic_achieved));
+  }
+  const auto first = GpuId(std::int32_t{0});
+  if (topology.gpus_per_node > 1) out += route_line(topology, "in a node", first, GpuId(std::int32_t{1}));
+  if (cluster.nodes > 1) out += route_line(topology, "between", first, GpuId(topology.gpus_per_node));
+  out += fmt::format("  links of a node ({})\n", topology.links_per_node);
+  for (const auto& [wire, count] : alike(topology.node_links)) {
+    out += fmt::format("    {:>3} x {:<26} {:>12} nominal {:>12} achieved {:>10}\n", count, wire.name,
+                       to_text(wire.nominal), to_text(wire.achieved), to_text(wire.latency));
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_topology(const Words& words, const Console& console) {
+  std::string action = "list", name;
+  const auto app = make_app("topology", "Lists the known clusters, or shows one with its links and routes.",
+                            {{"topology list", ""}, {"topology show selene", "GPU, NICs, links, and two routes"}});
+  app->add_option("ACTION", action, "list or show")->check(CLI::IsMember({"list", "show"}));
+  app->add_option("NAME", name, "A name of the list, or a cluster file");
+  if (const auto help = parse(*app, words)) return console.print(*help), ok;
+  if (action == "show" && name.empty()) throw UsageError("topology show: which one? see: stagecraft topology list");
+  if (action == "list" && !name.empty())
+    throw UsageError("topology list takes no name; did you mean: topology show " + name);
+  const Library library = default_library(console.executable);
+  return console.print(action == "list" ? list(library) : show(name, library)), ok;
+}
+
+}  // namespace stagecraft::cli

@@ -1,0 +1,54 @@
+#include "cost/calibration.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace stagecraft {
+
+const char* to_text(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::measured:
+      return "measured";
+    case Evidence::fitted:
+      return "fitted";
+    case Evidence::borrowed:
+      break;
+  }
+  return "borrowed";
+}
+
+const Constant& constant(const Calibration& calibration, const std::string& name) {
+  const auto found = calibration.constants.find(name);
+  if (found == calibration.constants.end()) throw std::invalid_argument("the calibration lacks the constant " + name);
+  return found->second;
+}
+
+namespace {
+
+constexpr std::array<ConstantMeaning, 15> meanings{{
+    {"memory_efficiency", "", "fraction of the nominal memory bandwidth that streaming kernels reach", false},
+    {"launch_us", "us", "time from one kernel to the next on the GPU, back to back", false},
+    {"ring_efficiency", "",
+     "fraction of the slowest link's rate that a ring inside a node reaches, where none was measured", false},
+    {"host_staging_efficiency", "", "the same where copies pass host memory", false},
+    {"collective_latency_us", "us", "fixed time of a collective without a measured profile", false},
+    {"nic_ring_efficiency", "", "fraction of the NICs' achieved rate that a ring across nodes reaches", false},
+    {"inter_hop_us", "us", "latency of one step from node to node of a ring", false},
+    {"inter_level_us", "us", "latency of one doubling of the nodes of a tree", false},
+    {"inter_level_small_us", "us", "the same in the low-latency protocols", false},
+    {"inter_small_bus_fraction", "", "bandwidth of the low-latency protocols over the full one", false},
+    {"transfer_efficiency", "", "fraction of a route's achieved rate that one send reaches", false},
+    {"transfer_latency_us", "us", "fixed time of a send, without wires and switches", false},
+    {"element_wise_efficiency", "", "fraction of the streaming rate that the framework's element-wise kernels reach",
+     true},
+    {"host_launch_us", "us", "host time to launch one kernel", true},
+    {"host_step_ms", "ms", "host work per step that the GPU waits for", true},
+}};
+
+}  // namespace
+
+std::span<const ConstantMeaning> constant_meanings() {
+  return meanings;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,172 @@
+#include "cost/collective_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace stagecraft {
+namespace {
+
+const char* word(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::all_gather:
+      return "all_gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveKind::all_to_all:
+      return "all_to_all";
+    case CollectiveKind::broadcast:
+      break;
+  }
+  return "broadcast";
+}
+
+// What a node does with its own links.
+struct Inside {
+  double latency_s = 0;
+  double sqrt_s = 0;                                     // s per sqrt(byte)
+  double bus = 0;                                        // bytes/s
+  double low_latency_s = 0, low_latency_s_per_byte = 0;  // the protocol for small sizes; rate 0: none
+  double error = 0;
+  Evidence evidence = Evidence::borrowed;
+  const char* algorithm = "ring";
+};
+
+// NVSwitch reduces in the switch from Hopper on, if at least `nvls_ranks` GPUs take part.
+const CollectiveProfile* measured_inside(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
+  if (shape.inside != LinkKind::nvlink) return nullptr;
+  const auto found = calibration.collectives.find(std::string("node/") + word(kind));
+  if (found == calibration.collectives.end()) return nullptr;
+  if (found->second.ranks.holds(shape.ranks_per_node) || kind != CollectiveKind::all_reduce) return &found->second;
+  // Too few ranks for the measured algorithm: an all-reduce is then a reduce-scatter and an all-gather in turn.
+  const auto ring = calibration.collectives.find("node/all_gather");
+  return ring == calibration.collectives.end() ? &found->second : &ring->second;
+}
+
+Inside inside_of(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
+  Inside inside;
+  if (const CollectiveProfile* profile = measured_inside(kind, shape, calibration); profile != nullptr) {
+    const double measured_ranks = profile->ranks.stated() ? profile->ranks.max : 8;
+    inside.latency_s = profile->latency_us.value * 1e-6;
+    inside.sqrt_s = profile->sqrt_us_per_byte.value * 1e-6 *
+                    std::sqrt(std::min(1.0, (shape.ranks_per_node - 1) / std::max(1.0, measured_ranks - 1)));
+    inside.bus = profile->bus_GBps.value * 1e9;
+    inside.low_latency_s = profile->low_latency_us.value * 1e-6;
+    inside.low_latency_s_per_byte = profile->low_latency_us_per_MB.value * 1e-12;
+    inside.error = profile->bus_GBps.relative_error;
+    inside.evidence = profile->bus_GBps.evidence;
+    return inside;
+  }
+  const Constant& efficiency =
+      constant(calibration, shape.staged_through_host ? "host_staging_efficiency" : "ring_efficiency");
+  inside.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
+  inside.bus = shape.intra_achieved.value * efficiency.value;
+  inside.error = efficiency.relative_error;
+  inside.evidence = efficiency.evidence;
+  return inside;
+}
+
+CollectiveTime result(double expected, double latency, double error, Evidence evidence, double wire,
+                      const char* algorithm) {
+  CollectiveTime time;
+  time.total = {{expected}, {expected * (1 - error)}, {expected * (1 + error)}, evidence};
+  time.latency = {latency};
+  time.wire_bytes = {wire};
+  time.algorithm = algorithm;
+  time.shared = {expected};
+  return time;
+}
+
+struct Candidate {
+  double latency_s, bus;
+  const char* algorithm;
+};
+
+CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape& shape,
+                            const Calibration& calibration) {
+  Inside inside;
+  if (shape.ranks_per_node > 1) {
+    inside = inside_of(kind, shape, calibration);
+  } else {
+    inside.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
+  }
+  const Constant& nic_efficiency = constant(calibration, "nic_ring_efficiency");
+  const double factor = bus_factor(kind, shape.ranks);
+  const double nodes = shape.nodes;
+  const auto time_with = [&](double nic_share, const Candidate& candidate) {
+    const double nics = shape.inter_achieved.value * nic_efficiency.value / nic_share;
+    const double bus = (inside.bus > 0 ? std::min(inside.bus, nics) : nics) * candidate.bus;
+    return candidate.latency_s + bytes * factor / bus;
+  };
+  const double hop = constant(calibration, "inter_hop_us").value * 1e-6;
+  const bool reduces = kind == CollectiveKind::all_reduce;
+  const double levels = std::ceil(std::log2(nodes));
+  std::array<Candidate, 3> candidates{
+      Candidate{inside.latency_s + (reduces ? 2 : 1) * (nodes - 1) * hop, 1, "ring"},
+      Candidate{inside.latency_s + levels * constant(calibration, "inter_level_us").value * 1e-6, 1, "tree"},
+      Candidate{inside.latency_s + levels * constant(calibration, "inter_level_small_us").value * 1e-6,
+                constant(calibration, "inter_small_bus_fraction").value, "tree, low latency"}};
+  const std::size_t usable = reduces ? candidates.size() : 1;
+  double best = 0, shared = 0, latency = 0;
+  const char* algorithm = "ring";
+  for (std::size_t i = 0; i < usable; ++i) {
+    const double alone = time_with(1, candidates[i]);
+    const double together = time_with(shape.nic_sharers, candidates[i]);
+    if (i == 0 || alone < best) {
+      best = alone;
+      latency = candidates[i].latency_s;
+      algorithm = candidates[i].algorithm;
+    }
+    if (i == 0 || together < shared) shared = together;
+  }
+  CollectiveTime time = result(best, latency, std::max(inside.error, nic_efficiency.relative_error),
+                               std::max(inside.evidence, nic_efficiency.evidence), bytes * factor, algorithm);
+  time.shared = {shared};
+  return time;
+}
+
+}  // namespace
+
+double bus_factor(CollectiveKind kind, std::int32_t ranks) {
+  const double n = ranks;
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2 * (n - 1) / n;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all:
+      return (n - 1) / n;
+    case CollectiveKind::broadcast:
+      break;
+  }
+  return 1;
+}
+
+CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                               const Calibration& calibration) {
+  if (shape.ranks < 2 || bytes.value <= 0) return result(0, 0, 0, Evidence::measured, 0, "none");
+  if (shape.nodes > 1) return across_nodes(kind, bytes.value, shape, calibration);
+  const Inside inside = inside_of(kind, shape, calibration);
+  const double wire = bytes.value * bus_factor(kind, shape.ranks);
+  const double latency = inside.latency_s + inside.sqrt_s * std::sqrt(bytes.value);
+  const double large = latency + wire / inside.bus;
+  const double small = inside.low_latency_s + bytes.value * inside.low_latency_s_per_byte;
+  if (inside.low_latency_s_per_byte > 0 && small < large) {
+    return result(small, inside.low_latency_s, inside.error, inside.evidence, wire, "ring, low latency");
+  }
+  return result(large, latency, inside.error, inside.evidence, wire, inside.algorithm);
+}
+
+CollectiveTime transfer_time(Bytes bytes, const Route& route, const Calibration& calibration) {
+  if (route.links.empty() || bytes.value <= 0) return result(0, 0, 0, Evidence::measured, 0, "none");
+  const char* rate_name = route.staged_through_host ? "host_staging_efficiency" : "transfer_efficiency";
+  const Constant& efficiency = constant(calibration, rate_name);
+  const double latency = constant(calibration, "transfer_latency_us").value * 1e-6 + route.latency.value;
+  const double expected = latency + bytes.value / (route.bottleneck.value * efficiency.value);
+  return result(expected, latency, efficiency.relative_error, efficiency.evidence, bytes.value, "send");
+}
+
+}  // namespace stagecraft

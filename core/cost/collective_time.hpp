@@ -1,0 +1,49 @@
+#pragma once
+// Closed-form time of collectives and transfers on an otherwise idle network. The simulator adds contention on top: it
+// caps each flow so that an idle network gives exactly this time.
+//
+// On one node with a measured profile: t = alpha + g sqrt(S) + S f / B, f the bus factor of nccl-tests
+// (doc/PERFORMANCE.md: 2(n-1)/n all-reduce, (n-1)/n all-gather, reduce-scatter and all-to-all, 1 broadcast); g shrinks
+// with the ring's length. Across nodes: the ring's bus bandwidth is that of the slower of the node and the NICs it may
+// use; a tree adds a latency per doubling of nodes, a ring one per node; the faster counts.
+
+#include <span>
+
+#include "cost/calibration.hpp"
+#include "schedule/body.hpp"
+#include "topology/topology.hpp"
+
+namespace stagecraft {
+
+/// How a communicator lies on the machines.
+struct GroupShape {
+  std::int32_t ranks = 1;
+  std::int32_t nodes = 1;
+  std::int32_t ranks_per_node = 1;     // the largest
+  LinkKind inside = LinkKind::nvlink;  // the slowest kind on the ring inside a node
+  bool staged_through_host = false;    // some copy inside a node passes host memory
+  BytesPerSecond intra_achieved;       // of the slowest link inside a node on the ring
+  BytesPerSecond inter_achieved;       // of all NICs that the ring of one node may use, per node and direction
+  double nic_sharers = 1;              // groups of this axis that use the same NICs when all ranks of the job take part
+};
+
+/// `job_gpus`: GPUs of the cluster that the job uses, the first ones (0: all).
+GroupShape shape_of(const Topology& topology, std::span<const GpuId> members, std::int64_t job_gpus = 0);
+
+struct CollectiveTime {
+  TimeEstimate total;
+  Seconds latency;   // the part that does not depend on contention
+  Bytes wire_bytes;  // that each rank sends, all hops of the algorithm together
+  const char* algorithm = "ring";
+  Seconds shared;  // expected time if the sibling groups that share the NICs run at the same time
+};
+
+double bus_factor(CollectiveKind kind, std::int32_t ranks);
+
+CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                               const Calibration& calibration);
+
+/// One message between two GPUs.
+CollectiveTime transfer_time(Bytes bytes, const Route& route, const Calibration& calibration);
+
+}  // namespace stagecraft

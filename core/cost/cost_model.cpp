@@ -1,0 +1,45 @@
+#include "cost/cost_model.hpp"
+
+#include <algorithm>
+
+namespace stagecraft {
+namespace {
+
+GroupShape group_shape(const Plan& plan, const Topology& topology, Axis axis) {
+  std::vector<GpuId> members;
+  for (const Rank rank : group_of(plan.degrees, axis, representative(plan, PipelineRank{0}))) {
+    members.push_back(gpu_of(plan, rank));
+  }
+  return shape_of(topology, members, world_size(plan.degrees));
+}
+
+}  // namespace
+
+CostModel make_cost_model(const Plan& plan, const Topology& topology, const Calibration& calibration) {
+  CostModel model;
+  model.gpu = plan.gpu;
+  model.calibration = calibration;
+  model.law = kernel_law(plan.gpu, calibration);
+  model.tensor = group_shape(plan, topology, Axis::tensor);
+  model.context = group_shape(plan, topology, Axis::context);
+  model.data = group_shape(plan, topology, Axis::data);
+  model.embedding = group_shape(plan, topology, Axis::embedding);
+  return model;
+}
+
+const GroupShape& shape_of(const CostModel& model, Axis axis) {
+  switch (axis) {
+    case Axis::tensor:
+      return model.tensor;
+    case Axis::context:
+      return model.context;
+    case Axis::embedding:
+      return model.embedding;
+    case Axis::data:
+    case Axis::pipeline:
+      break;
+  }
+  return model.data;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,59 @@
+#pragma once
+// Kernel and collective times bound to one GPU, one topology, one calibration.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "cost/calibration.hpp"
+#include "cost/collective_time.hpp"
+#include "cost/kernel_time.hpp"
+#include "plan/plan.hpp"
+#include "schedule/schedule.hpp"
+#include "topology/topology.hpp"
+
+namespace stagecraft {
+
+struct CostModel {
+  GpuSpec gpu;
+  Calibration calibration;
+  KernelLaw law;
+  GroupShape tensor, context, data, embedding;  // shapes of the plan's groups on the topology
+};
+
+/// Throws std::invalid_argument if the calibration lacks the law of a kernel that the plan runs.
+CostModel make_cost_model(const Plan& plan, const Topology& topology, const Calibration& calibration);
+
+const GroupShape& shape_of(const CostModel& model, Axis axis);
+
+/// One segment of a body with its idle-network time.
+struct SegmentTime {
+  Seconds time;
+  bool is_collective = false;
+};
+
+/// A body, timed: what the estimate adds up and the simulator plays back.
+struct BodyTime {
+  TimeEstimate total;  // all segments, repeats included
+  Seconds kernels;
+  Seconds collectives;                             // exposed part, after the overlap policy of the run
+  std::vector<std::vector<SegmentTime>> segments;  // [part][segment], one repeat
+};
+
+/// Times of all bodies of a schedule, indexed by BodyId. Where the host launches kernels more slowly than the GPU
+/// finishes them, all kernel times of the body are stretched to the host's pace. With overlap.tensor a collective that
+/// may hide behind kernels counts with what sticks out.
+std::vector<BodyTime> time_bodies(const CostModel& model, const Schedule& schedule, const Plan& plan);
+std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, const Plan& plan);
+
+/// Closed-form time of an operation that is not a compute operation (sends, reductions, gathers); receives take none.
+CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
+                       PipelineRank rank, const Op& op);
+
+/// The collective behind a reduction or gather: kind, axis and bytes, for a stage held by `rank`.
+Collective collective_of(const Plan& plan, const Op& op);
+
+/// What the run asks of the laws outside the ranges that they were measured over, one sentence each.
+std::vector<std::string> outside_measured_range(const CostModel& model, const Schedule& schedule, const Plan& plan);
+
+}  // namespace stagecraft

@@ -1,0 +1,81 @@
+#include "cost/kernel_law.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace stagecraft {
+namespace {
+
+LawTerm term(const Constant& constant, double scale) {
+  return {constant.value * scale, constant.relative_error, constant.evidence};
+}
+
+// A figure that rests on two constants is no better known than the worse of them.
+void rest_on(LawTerm& term, const Constant& other) {
+  term.error = std::hypot(term.error, other.relative_error);
+  term.evidence = std::max(term.evidence, other.evidence);
+}
+
+// 16-bit formats run at one rate; tf32 falls back to fp32.
+const std::array<std::pair<Dtype, Dtype>, 4> stand_ins{
+    {{Dtype::bf16, Dtype::fp16}, {Dtype::fp16, Dtype::bf16}, {Dtype::tf32, Dtype::fp32}, {Dtype::fp8, Dtype::bf16}}};
+
+double peak_of(const GpuSpec& gpu, Dtype dtype) {
+  const auto found = gpu.peak.find(dtype);
+  return found == gpu.peak.end() ? 0 : found->second.value;
+}
+
+GemmLaw gemm_law(const GemmProfile& profile, double peak, Dtype dtype) {
+  GemmLaw law;
+  law.known = peak > 0;
+  law.rate = term(profile.ceiling, peak);
+  law.rate.evidence = std::max(profile.ceiling.evidence, profile.k_half.evidence);
+  law.k_half = profile.k_half.value;
+  law.tile_loss = profile.tile_loss.value;
+  law.quantisation = profile.quantisation.value;
+  law.misaligned = profile.misaligned.value;
+  law.element = size_of(dtype).value;
+  return law;
+}
+
+AttentionLaw attention_law(const AttentionProfile& profile, double peak) {
+  AttentionLaw law;
+  law.known = peak > 0;
+  law.forward = term(profile.forward, peak);
+  law.backward = term(profile.backward, peak);
+  law.head_dim_half = profile.head_dim_half.value;
+  law.length_half = profile.length_half.value;
+  law.causal_length_half = profile.causal_length_half.value;
+  return law;
+}
+
+}  // namespace
+
+KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration) {
+  KernelLaw law;
+  law.units = static_cast<double>(std::max<std::int64_t>(gpu.sms, 1));
+  law.streaming = term(constant(calibration, "memory_efficiency"), gpu.memory_bandwidth.value);
+  const Constant& element_wise = constant(calibration, "element_wise_efficiency");
+  law.element_wise = element_wise.value;
+  rest_on(law.streaming, element_wise);
+  law.launch_s = term(constant(calibration, "launch_us"), 1e-6);
+  law.host_launch_s = constant(calibration, "host_launch_us").value * 1e-6;
+  law.host_step_s = term(constant(calibration, "host_step_ms"), 1e-3);
+  for (const auto& [dtype, profile] : calibration.gemm) {
+    law.gemm[static_cast<std::size_t>(dtype)] = gemm_law(profile, peak_of(gpu, dtype), dtype);
+  }
+  for (const auto& [dtype, other] : stand_ins) {
+    GemmLaw& missing = law.gemm[static_cast<std::size_t>(dtype)];
+    if (!missing.known) missing = law.gemm[static_cast<std::size_t>(other)];
+  }
+  const double peak = std::max(peak_of(gpu, Dtype::bf16), peak_of(gpu, Dtype::fp16));
+  for (const auto& [version, profile] : calibration.attention) {
+    if (version < 1 || version > 3) throw std::invalid_argument("flash attention has versions 1 to 3");
+    law.attention[static_cast<std::size_t>(version)] = attention_law(profile, peak);
+  }
+  return law;
+}
+
+}  // namespace stagecraft

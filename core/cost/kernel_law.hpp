@@ -1,0 +1,47 @@
+#pragma once
+// The constants of a calibration that kernel times need, looked up once for one GPU: plain numbers, so that a body of a
+// hundred kernels is timed in microseconds.
+
+#include <array>
+
+#include "cost/calibration.hpp"
+#include "spec/cluster_spec.hpp"
+
+namespace stagecraft {
+
+inline constexpr std::size_t dtype_count = 8;
+
+/// A number with the half width of its interval and where it comes from.
+struct LawTerm {
+  double value = 0, error = 0;
+  Evidence evidence = Evidence::borrowed;
+};
+
+struct GemmLaw {
+  bool known = false;
+  LawTerm rate;  // FLOP/s that large shapes sustain: peak * ceiling
+  double k_half = 0, tile_loss = 1, quantisation = 1, misaligned = 1;
+  double element = 2;  // bytes of an operand
+};
+
+struct AttentionLaw {
+  bool known = false;
+  LawTerm forward, backward;  // FLOP/s at long sequences and wide heads
+  double head_dim_half = 0, length_half = 0, causal_length_half = 0;
+};
+
+struct KernelLaw {
+  double units = 1;                       // streaming multiprocessors, or cores
+  LawTerm streaming;                      // bytes/s of a large streaming kernel
+  double element_wise = 1;                // fraction of it that the framework's element-wise kernels reach
+  LawTerm launch_s;                       // of one kernel, back to back on the GPU
+  double host_launch_s = 0;               // of one kernel, on the host
+  LawTerm host_step_s;                    // host work per step
+  std::array<GemmLaw, dtype_count> gemm;  // [Dtype]
+  std::array<AttentionLaw, 4> attention;  // [flash version]
+};
+
+/// Throws std::invalid_argument if the calibration lacks a constant.
+KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration);
+
+}  // namespace stagecraft

@@ -1,0 +1,177 @@
+// Profiles as JSON: {"kind": "hardware" | "software", "extends", "description", "default_software", "gemm": {DTYPE:
+// law}, "attention": {"flash_2": law}, "collectives": {"node/all_reduce": law}, "constants": {NAME: constant}, "notes":
+// []}. A constant is {"value", "relative_error", "evidence", "source"}.
+
+#include <array>
+
+#include "base/json_fields.hpp"
+#include "base/json_merge.hpp"
+#include "cost/calibration.hpp"
+#include "spec/library.hpp"
+
+namespace stagecraft {
+namespace {
+
+constexpr const char* folder = "calibrations";
+
+JsonDocument load_profile(const std::string& name, const Library& library) {
+  return load_extended(locate(name, folder, library),
+                       [&](const JsonNode& node) { return locate(node, folder, library); });
+}
+
+Evidence read_evidence(const JsonNode& node) {
+  const std::string word = read_one_of(node, {"measured", "fitted", "borrowed"});
+  if (word == "measured") return Evidence::measured;
+  return word == "fitted" ? Evidence::fitted : Evidence::borrowed;
+}
+
+Constant read_constant(const JsonNode& node) {
+  only_keys(node, {"value", "relative_error", "evidence", "source"});
+  Constant constant;
+  constant.value = read_number(node.at("value"), 0, 1e12);
+  constant.relative_error = read_number(node.at("relative_error"), 0, 1);
+  constant.evidence = read_evidence(node.at("evidence"));
+  constant.source = read_nonempty_string(node.at("source"));
+  return constant;
+}
+
+Constant read_positive(const JsonNode& node) {
+  Constant constant = read_constant(node);
+  if (constant.value <= 0) node.at("value").fail("a number above 0");
+  return constant;
+}
+
+Constant read_fraction(const JsonNode& node) {
+  Constant constant = read_positive(node);
+  if (constant.value > 1.25) node.at("value").fail("a fraction, at most 1.25", "1");
+  return constant;
+}
+
+MeasuredRange read_range(const JsonNode& object, const char* key) {
+  MeasuredRange range;
+  const std::optional<JsonNode> node = object.find(key);
+  if (!node) return range;
+  const std::vector<double> bounds = read_numbers(*node, 0, 1e18);
+  if (bounds.size() != 2 || bounds[0] > bounds[1]) node->fail("[smallest, largest] of what was measured");
+  return {bounds[0], bounds[1]};
+}
+
+GemmProfile read_gemm(const JsonNode& node) {
+  only_keys(node, {"ceiling", "k_half", "tile_loss", "quantisation", "misaligned", "measured_k"});
+  GemmProfile law;
+  law.ceiling = read_fraction(node.at("ceiling"));
+  law.k_half = read_constant(node.at("k_half"));
+  law.tile_loss = read_fraction(node.at("tile_loss"));
+  law.quantisation = read_constant(node.at("quantisation"));
+  if (law.quantisation.value > 1) node.at("quantisation").at("value").fail("a number from 0 to 1", "1");
+  law.misaligned = read_fraction(node.at("misaligned"));
+  law.k = read_range(node, "measured_k");
+  return law;
+}
+
+AttentionProfile read_attention(const JsonNode& node) {
+  only_keys(node, {"forward", "backward", "head_dim_half", "length_half", "causal_length_half", "measured_length"});
+  AttentionProfile law;
+  law.forward = read_fraction(node.at("forward"));
+  law.backward = read_fraction(node.at("backward"));
+  law.head_dim_half = read_constant(node.at("head_dim_half"));
+  law.length_half = read_constant(node.at("length_half"));
+  law.causal_length_half = read_constant(node.at("causal_length_half"));
+  law.length = read_range(node, "measured_length");
+  return law;
+}
+
+CollectiveProfile read_collective(const JsonNode& node) {
+  only_keys(node, {"latency_us", "sqrt_us_per_byte", "bus_GBps", "low_latency_us", "low_latency_us_per_MB",
+                   "measured_bytes", "measured_ranks"});
+  CollectiveProfile law;
+  law.latency_us = read_constant(node.at("latency_us"));
+  law.sqrt_us_per_byte = read_constant(node.at("sqrt_us_per_byte"));
+  law.bus_GBps = read_positive(node.at("bus_GBps"));
+  law.low_latency_us = read_constant(node.at("low_latency_us"));
+  law.low_latency_us_per_MB = read_positive(node.at("low_latency_us_per_MB"));
+  law.bytes = read_range(node, "measured_bytes");
+  law.ranks = read_range(node, "measured_ranks");
+  return law;
+}
+
+constexpr std::array<Dtype, 8> dtypes{Dtype::fp32, Dtype::tf32, Dtype::fp16,  Dtype::bf16,
+                                      Dtype::fp8,  Dtype::int8, Dtype::int32, Dtype::int64};
+
+Dtype read_dtype(const JsonNode& node) {
+  std::vector<std::string> words;
+  for (const Dtype dtype : dtypes) {
+    words.push_back(to_text(dtype));
+    if (words.back() == node.key()) return dtype;
+  }
+  node.fail("a dtype", nearest_word(node.key(), words), node.key());
+}
+
+void read_constants(const JsonNode& root, bool of_software, Calibration& out) {
+  const JsonNode node = root.at("constants");
+  std::vector<std::string> names;
+  for (const ConstantMeaning& meaning : constant_meanings()) {
+    if (meaning.of_software == of_software) names.emplace_back(meaning.name);
+  }
+  only_keys(node, names);
+  for (const std::string& name : names) {
+    const bool may_be_zero = name.ends_with("_us") || name.ends_with("_ms");
+    out.constants[name] = may_be_zero ? read_constant(node.at(name)) : read_fraction(node.at(name));
+  }
+}
+
+void read_notes(const JsonNode& root, Calibration& out) {
+  if (const std::optional<JsonNode> notes = root.find("notes")) {
+    for (std::string& note : read_strings(*notes)) out.notes.push_back(std::move(note));
+  }
+}
+
+void read_hardware(const JsonNode& root, Calibration& out) {
+  only_keys(root,
+            {"kind", "description", "default_software", "gemm", "attention", "collectives", "constants", "notes"});
+  if (read_one_of(root.at("kind"), {"hardware", "software"}) != "hardware") root.at("kind").fail("\"hardware\"");
+  out.hardware_description = read_nonempty_string(root.at("description"));
+  for (const JsonNode& member : root.at("gemm").members()) out.gemm[read_dtype(member)] = read_gemm(member);
+  if (const std::optional<JsonNode> attention = root.find("attention")) {
+    only_keys(*attention, {"flash_1", "flash_2", "flash_3"});
+    for (const JsonNode& member : attention->members())
+      out.attention[member.key().back() - '0'] = read_attention(member);
+  }
+  if (const std::optional<JsonNode> collectives = root.find("collectives")) {
+    only_keys(*collectives,
+              {"node/all_reduce", "node/all_gather", "node/reduce_scatter", "node/all_to_all", "node/broadcast"});
+    for (const JsonNode& member : collectives->members()) out.collectives[member.key()] = read_collective(member);
+  }
+  read_constants(root, false, out);
+  read_notes(root, out);
+}
+
+void read_software(const JsonNode& root, Calibration& out) {
+  only_keys(root, {"kind", "description", "constants", "notes"});
+  if (read_one_of(root.at("kind"), {"hardware", "software"}) != "software") root.at("kind").fail("\"software\"");
+  out.software_description = read_nonempty_string(root.at("description"));
+  read_constants(root, true, out);
+  read_notes(root, out);
+}
+
+}  // namespace
+
+std::vector<std::string> calibration_names(const Library& library) {
+  return names_of(folder, library);
+}
+
+Calibration load_calibration(const std::string& name_or_path, const Library& library) {
+  Calibration calibration;
+  const std::size_t plus = is_path(name_or_path) ? std::string::npos : name_or_path.find('+');
+  calibration.hardware = name_or_path.substr(0, plus);
+  const JsonDocument hardware = load_profile(calibration.hardware, library);
+  read_hardware(hardware.root(), calibration);
+  calibration.software = plus == std::string::npos ? read_nonempty_string(hardware.root().at("default_software"))
+                                                   : name_or_path.substr(plus + 1);
+  const JsonDocument software = load_profile(calibration.software, library);
+  read_software(software.root(), calibration);
+  calibration.name = calibration.hardware + "+" + calibration.software;
+  return calibration;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "cost/cost_model.hpp"
+
+namespace stagecraft {
+namespace {
+
+void check_kernel(const Kernel& kernel, const char* name, const CostModel& model, std::set<std::string>& found) {
+  if (kernel.kind == KernelKind::gemm) {
+    const auto law = model.calibration.gemm.find(kernel.dtype);
+    if (law == model.calibration.gemm.end()) {
+      found.insert(fmt::format("{} GEMMs have no measured law here; that of a neighbouring dtype is used",
+                               to_text(kernel.dtype)));
+    } else if (kernel.k > 0 && !law->second.k.holds(static_cast<double>(kernel.k))) {
+      found.insert(fmt::format("GEMM {} has k = {}, the {} law was measured from {:.0f} to {:.0f}", name, kernel.k,
+                               to_text(kernel.dtype), law->second.k.min, law->second.k.max));
+    }
+  }
+  if (kernel.kind == KernelKind::attention) {
+    const auto law = model.calibration.attention.find(kernel.flash_version);
+    if (law != model.calibration.attention.end() && !law->second.length.holds(static_cast<double>(kernel.n))) {
+      found.insert(fmt::format("attention over {} tokens, measured from {:.0f} to {:.0f}", kernel.n,
+                               law->second.length.min, law->second.length.max));
+    }
+  }
+}
+
+void check_collective(const Segment& segment, const CostModel& model, std::set<std::string>& found) {
+  const GroupShape& shape = shape_of(model, segment.collective.group);
+  if (shape.ranks < 2) return;
+  if (shape.nodes > 1) {
+    found.insert(fmt::format("{} across {} nodes: derived from the NICs' rate", segment.name, shape.nodes));
+    return;
+  }
+  if (shape.inside != LinkKind::nvlink || model.calibration.collectives.empty()) {
+    found.insert(fmt::format("{}: no measured collective for these links, derived from their rates", segment.name));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> outside_measured_range(const CostModel& model, const Schedule& schedule, const Plan& plan) {
+  std::set<std::string> found;
+  for (const Body& body : schedule.bodies.bodies) {
+    for (const BodyPart& part : body.parts) {
+      for (const Segment& segment : part.segments) {
+        if (segment.is_collective) {
+          check_collective(segment, model, found);
+        } else {
+          check_kernel(segment.kernel, segment.name, model, found);
+        }
+      }
+    }
+  }
+  if (group_size(plan.degrees, Axis::data) > 1 && model.data.nodes > 2) {
+    found.insert(
+        fmt::format("the data group spans {} nodes; all-reduce by size was measured on one and two", model.data.nodes));
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace stagecraft

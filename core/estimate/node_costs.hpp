@@ -1,0 +1,28 @@
+#pragma once
+// Closed-form seconds of every node of a schedule graph: bodies timed once, communication once per (kind, stage).
+
+#include <array>
+#include <vector>
+
+#include "cost/cost_model.hpp"
+#include "plan/plan.hpp"
+#include "schedule/graph.hpp"
+#include "schedule/schedule.hpp"
+#include "topology/topology.hpp"
+
+namespace stagecraft {
+
+/// Per node of the graph. Receives and reshards take no time: the transfer is the send's.
+struct NodeCosts {
+  std::vector<double> expected_s, low_s, high_s;
+  std::vector<double> tensor_s;                 // of expected_s: exposed tensor-parallel communication
+  std::array<double, 3> seconds_by_evidence{};  // sum of expected_s over all nodes, by Evidence
+};
+
+NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
+                     const Topology& topology);
+
+/// The weakest evidence (borrowed < fitted < measured) behind at least a twentieth of the time.
+Evidence evidence_of(const NodeCosts& costs);
+
+}  // namespace stagecraft

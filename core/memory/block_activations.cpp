@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "memory/activations.hpp"
+
+namespace stagecraft {
+namespace {
+
+void add_attention(const LocalShape& shape, std::vector<SavedTensor>& rows) {
+  const double width = shape.tokens * shape.hidden;
+  const double query = shape.tokens * shape.heads * shape.head_dim;
+  const double key = shape.tokens * shape.kv_heads * shape.head_dim;
+  const double scores = shape.tokens * shape.sequence * shape.heads;
+  const Dtype dtype = shape.activation;
+  constexpr auto to_input_grad = Held::forward_to_input_grad;
+
+  rows.push_back({"attention norm input", width, dtype, Shard::sequence, to_input_grad, Dropped::never});
+  rows.push_back({"attention norm statistics", shape.tokens * (shape.layer_norm ? 2 : 1), Dtype::fp32, Shard::sequence,
+                  to_input_grad, Dropped::by_full});
+  rows.push_back(
+      {"qkv input", width, shape.linear_input, Shard::sequence, Held::forward_to_weight_grad, Dropped::by_full});
+  rows.push_back({"query", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+  rows.push_back({"key", key, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+  rows.push_back({"value", key, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+  if (materialises_scores(shape)) {
+    const bool fused_softmax = shape.attention_kernel == AttentionKernel::fused_softmax;
+    // The unfused softmax runs in fp32 and keeps its own output beside the 16-bit probabilities.
+    const Dtype softmax = fused_softmax ? dtype : Dtype::fp32;
+    rows.push_back({"softmax output", scores, softmax, Shard::tensor, to_input_grad, Dropped::by_selective});
+    if (shape.dropout) {
+      rows.push_back(
+          {"attention dropout mask", scores, Dtype::int8, Shard::tensor, to_input_grad, Dropped::by_selective});
+      rows.push_back({"attention dropout output", scores, dtype, Shard::tensor, to_input_grad, Dropped::by_selective});
+    } else if (softmax != dtype) {
+      rows.push_back({"attention probabilities", scores, dtype, Shard::tensor, to_input_grad, Dropped::by_selective});
+    }
+  } else {
+    rows.push_back({"attention log-sum-exp", shape.tokens * shape.heads, Dtype::fp32, Shard::tensor, to_input_grad,
+                    Dropped::by_selective});
+    if (shape.linear_input != dtype) {
+      rows.push_back({"attention output", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+    }
+  }
+  rows.push_back(
+      {"projection input", query, shape.linear_input, Shard::tensor, Held::forward_to_weight_grad, Dropped::by_full});
+  if (shape.dropout) {
+    rows.push_back(
+        {"attention residual dropout mask", width, Dtype::int8, Shard::sequence, to_input_grad, Dropped::by_full});
+  }
+  rows.push_back({"qkv output gradient", query + 2 * key, shape.linear_input, Shard::tensor,
+                  Held::input_grad_to_weight_grad, Dropped::by_full});
+  rows.push_back({"projection output gradient", width, shape.linear_input, Shard::whole,
+                  Held::input_grad_to_weight_grad, Dropped::by_full});
+}
+
+void add_mlp(const LocalShape& shape, std::vector<SavedTensor>& rows) {
+  const double width = shape.tokens * shape.hidden;
+  const double up = shape.tokens * up_width(shape);
+  const double inner = shape.tokens * shape.ffn;
+  const Dtype dtype = shape.activation;
+  constexpr auto to_input_grad = Held::forward_to_input_grad;
+
+  rows.push_back({"mlp norm input", width, dtype, Shard::sequence, to_input_grad, Dropped::by_full});
+  rows.push_back({"mlp norm statistics", shape.tokens * (shape.layer_norm ? 2 : 1), Dtype::fp32, Shard::sequence,
+                  to_input_grad, Dropped::by_full});
+  rows.push_back(
+      {"mlp input", width, shape.linear_input, Shard::sequence, Held::forward_to_weight_grad, Dropped::by_full});
+  // ReLU differentiates from its output, which is the next row's input.
+  if (!shape.relu || shape.gated) {
+    rows.push_back({"mlp activation input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+  }
+  if (shape.gated && !shape.fused) {
+    rows.push_back({"activated gate", inner, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+  }
+  rows.push_back(
+      {"mlp down input", inner, shape.linear_input, Shard::tensor, Held::forward_to_weight_grad, Dropped::by_full});
+  if (shape.dropout) {
+    rows.push_back({"mlp residual dropout mask", width, Dtype::int8, Shard::sequence, to_input_grad, Dropped::by_full});
+  }
+  rows.push_back({"mlp up output gradient", up, shape.linear_input, Shard::tensor, Held::input_grad_to_weight_grad,
+                  Dropped::by_full});
+  rows.push_back({"mlp down output gradient", width, shape.linear_input, Shard::whole, Held::input_grad_to_weight_grad,
+                  Dropped::by_full});
+}
+
+}  // namespace
+
+std::vector<SavedTensor> block_tensors(const LocalShape& shape) {
+  std::vector<SavedTensor> rows;
+  rows.reserve(24);
+  add_attention(shape, rows);
+  add_mlp(shape, rows);
+  return rows;
+}
+
+}  // namespace stagecraft

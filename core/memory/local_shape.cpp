@@ -1,0 +1,57 @@
+#include "memory/local_shape.hpp"
+
+#include <cmath>
+
+namespace stagecraft {
+namespace {
+
+Dtype activation_dtype(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+    case Precision::tf32:
+      return Dtype::fp32;
+    case Precision::fp16_mixed:
+      return Dtype::fp16;
+    case Precision::bf16_mixed:
+    case Precision::bf16_pure:
+    case Precision::fp8_mixed:
+      return Dtype::bf16;
+  }
+  return Dtype::bf16;
+}
+
+}  // namespace
+
+LocalShape local_shape(const Plan& plan) {
+  const ModelSpec& model = plan.model;
+  const RunSpec& run = plan.run;
+  LocalShape shape;
+  shape.samples = static_cast<double>(run.batch.micro);
+  shape.tensor = static_cast<double>(plan.degrees.tensor);
+  shape.sequence_parallel = run.parallel.sequence_parallel && plan.degrees.tensor > 1;
+  shape.activation = activation_dtype(run.precision);
+  shape.linear_input = run.precision == Precision::fp8_mixed ? Dtype::fp8 : shape.activation;
+  if (!model.plain_layers.empty()) return shape;
+  shape.sequence = static_cast<double>(run.sequence_length);
+  shape.tokens = shape.sequence / static_cast<double>(plan.degrees.context) * shape.samples;
+  shape.hidden = static_cast<double>(model.hidden);
+  shape.heads = static_cast<double>(model.attention.heads);
+  shape.kv_heads = static_cast<double>(model.attention.kv_heads);
+  shape.head_dim = static_cast<double>(model.attention.head_dim);
+  shape.ffn = static_cast<double>(model.mlp.ffn_hidden);
+  shape.vocabulary = static_cast<double>(padded_vocabulary(plan));
+  shape.gated = model.mlp.gated;
+  shape.layer_norm = model.norm == Norm::layer_norm;
+  shape.dropout = model.dropout > 0;
+  shape.relu = model.mlp.activation == Activation::relu;
+  shape.fused = run.fused_kernels;
+  shape.attention_kernel = run.attention_kernel;
+  return shape;
+}
+
+Bytes bytes_on_rank(const LocalShape& shape, double elements, Dtype dtype, Shard shard) {
+  const bool divided = shard == Shard::tensor || (shard == Shard::sequence && shape.sequence_parallel);
+  return {std::ceil(size_of(dtype).value * (divided ? elements / shape.tensor : elements))};
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,43 @@
+#pragma once
+// The sizes that the tensors of one micro-batch have on one rank, taken from the plan once.
+
+#include "base/units.hpp"
+#include "plan/plan.hpp"
+
+namespace stagecraft {
+
+/// How a tensor is divided over the tensor group.
+enum class Shard : std::uint8_t {
+  whole,     // every rank of the group holds all of it
+  tensor,    // divided by heads, inner width or vocabulary
+  sequence,  // divided along the sequence if sequence parallelism is on, else whole (arXiv 2205.05198, section 4.2.2)
+};
+
+struct LocalShape {
+  double tokens = 0;    // of a micro-batch on one context rank: sequence / context * sequences
+  double sequence = 0;  // keys that a query sees: the whole sequence
+  double samples = 0;   // sequences of a micro-batch
+  double hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocabulary = 0;  // whole; the vocabulary is padded
+  double tensor = 1;                                                                  // ranks of the tensor group
+  bool sequence_parallel = false;
+  bool gated = false, layer_norm = true, dropout = false, relu = false, fused = true;
+  AttentionKernel attention_kernel = AttentionKernel::flash_2;
+  Dtype activation = Dtype::bf16;    // of the residual stream and of all that is not named otherwise
+  Dtype linear_input = Dtype::bf16;  // of what a linear layer keeps of its input for the weight gradient
+};
+
+LocalShape local_shape(const Plan& plan);
+
+/// What one rank holds of `elements` elements, in whole bytes.
+Bytes bytes_on_rank(const LocalShape& shape, double elements, Dtype dtype, Shard shard);
+
+inline bool materialises_scores(const LocalShape& shape) {
+  return shape.attention_kernel == AttentionKernel::unfused || shape.attention_kernel == AttentionKernel::fused_softmax;
+}
+
+/// Width of the first linear layer's output of an MLP: gate and up projection side by side.
+inline double up_width(const LocalShape& shape) {
+  return shape.gated ? 2 * shape.ffn : shape.ffn;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,90 @@
+#include "memory/overhead.hpp"
+
+#include "memory/local_shape.hpp"
+#include "memory/weight_gradients.hpp"
+
+namespace stagecraft {
+namespace {
+
+constexpr double MiB = 1024.0 * 1024.0;
+
+/// Communicators that a rank opens: one per parallel axis with more than one rank, and the embedding group.
+double communicators(const Plan& plan) {
+  const Degrees& degrees = plan.degrees;
+  double count = 0;
+  if (degrees.tensor > 1) ++count;
+  if (degrees.data * degrees.context > 1) ++count;
+  if (degrees.context > 1) ++count;
+  if (degrees.pipeline > 1) ++count;
+  if (degrees.pipeline > 1 && plan.model.plain_layers.empty() && plan.model.tied_embeddings) ++count;
+  return count;
+}
+
+FixedLine context_line(const GpuSpec& gpu) {
+  // Before CUDA 11.7 all kernels of all libraries were loaded; V100 runs date from then.
+  if (gpu.architecture == "volta") {
+    return {"CUDA context", MemoryClass::overhead, {1000e6}, false, "pytorch/pytorch issue 107667: over 1000 MB"};
+  }
+  return {"CUDA context",
+          MemoryClass::overhead,
+          {300e6},
+          false,
+          "pytorch/pytorch issue 107667: about 300 MB with kernels loaded on first use"};
+}
+
+FixedLine cublas_line(const GpuSpec& gpu) {
+  const bool large = gpu.architecture == "hopper" || gpu.architecture == "blackwell";
+  return {"cuBLAS workspace",
+          MemoryClass::overhead,
+          {large ? 32 * MiB : 8 * MiB + 128 * 1024},
+          true,
+          "PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp: 32 MiB from Hopper on, else :4096:2:16:8"};
+}
+
+FixedLine nccl_line(double communicator_count) {
+  constexpr double channels = 16, receive = 10 * MiB, send = 2 * MiB;
+  return {
+      "NCCL channel buffers",
+      MemoryClass::overhead,
+      {communicator_count * channels * (receive + send)},
+      false,
+      "NVIDIA/nccl issue 1685: 10 MiB to receive and 2 MiB to send per channel and neighbour; 16 ring channels each"};
+}
+
+}  // namespace
+
+std::vector<FixedLine> fixed_lines(const Plan& plan, const MemoryOptions& options) {
+  std::vector<FixedLine> lines;
+  if (plan.gpu.architecture != "cpu") {
+    lines.push_back(context_line(plan.gpu));
+    lines.push_back(cublas_line(plan.gpu));
+    const double count = communicators(plan);
+    if (count > 0) lines.push_back(nccl_line(count));
+  }
+  if (!plan.model.plain_layers.empty()) return lines;
+  const LocalShape shape = local_shape(plan);
+  if (shape.sequence_parallel) {
+    lines.push_back({"gathered input of a column-parallel layer", MemoryClass::communication,
+                     bytes_on_rank(shape, shape.tokens * shape.hidden, shape.activation, Shard::whole), true,
+                     "Megatron-LM, core/tensor_parallel/layers.py: the global memory buffer"});
+  }
+  const Bytes cached =
+      weight_gradients(shape, parameter_tensors(plan, {LayerKind::block, 0}), options.weight_gradient).cached;
+  if (cached.value > 0) {
+    lines.push_back({"unused weight gradients kept for autograd", MemoryClass::gradients, cached, true,
+                     "TransformerEngine, pytorch/module/base.py: get_dummy_wgrad"});
+  }
+  return lines;
+}
+
+MemoryByClass fixed_memory(const Plan& plan, const MemoryOptions& options) {
+  MemoryByClass sum{};
+  for (const FixedLine& line : fixed_lines(plan, options)) at(sum, line.memory_class) += line.bytes;
+  return sum;
+}
+
+Bytes memory_limit(const GpuSpec& gpu) {
+  return gpu.memory_usable.value > 0 ? gpu.memory_usable : gpu.memory;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,39 @@
+#pragma once
+// Who is who among the ranks: Megatron's order, tensor fastest, then context, data, pipeline slowest
+// (Megatron-LM parallel_state.py, order "tp-cp-ep-dp-pp"). The only place where degrees are multiplied.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace stagecraft {
+
+struct Degrees {
+  std::int32_t tensor = 1, context = 1, data = 1, pipeline = 1;
+};
+
+enum class Axis : std::uint8_t {
+  tensor,
+  context,
+  data,  // data-parallel group (with context: gradients are reduced over data x context)
+  pipeline,
+  embedding,  // first and last pipeline rank of one column, if embeddings are tied and pp > 1
+};
+const char* to_text(Axis axis);
+
+struct Coordinates {
+  std::int32_t tensor = 0, context = 0, data = 0, pipeline = 0;
+};
+
+/// Precondition of everything below: every degree is at least 1 and world_size fits 31 bits (plan/feasibility.hpp).
+std::int64_t world_size(const Degrees& degrees);
+Rank rank_at(const Degrees& degrees, const Coordinates& at);
+Coordinates coordinates_of(const Degrees& degrees, Rank rank);
+
+/// The ranks of the communicator of `axis` that holds `rank`, ascending. Axis::data spans data x context. Empty if no
+/// communicator holds it (Axis::embedding on a middle pipeline rank).
+std::vector<Rank> group_of(const Degrees& degrees, Axis axis, Rank rank);
+std::int64_t group_size(const Degrees& degrees, Axis axis);
+
+}  // namespace stagecraft

@@ -1,0 +1,41 @@
+#pragma once
+// Who holds what: layers -> stages, ranks -> GPUs, and the sizes that follow. Built from a scenario that has no
+// findings.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/findings.hpp"
+#include "base/ids.hpp"
+#include "plan/feasibility.hpp"
+#include "plan/layout.hpp"
+#include "plan/partition.hpp"
+#include "plan/placement.hpp"
+#include "spec/scenario.hpp"
+
+namespace stagecraft {
+
+struct Plan {
+  ModelSpec model;
+  RunSpec run;
+  GpuSpec gpu;
+  Degrees degrees;
+  std::int32_t micro_batches = 1;   // m, per data rank and step
+  std::vector<Layer> layers;        // layers_of(model)
+  std::vector<StageLayers> stages;  // pipeline * virtual_stages entries, every layer exactly once
+  // Rank r runs on GPU r of the cluster: placement is the identity in this order (see plan/placement.hpp).
+};
+
+/// Precondition: !has_errors(check_feasible(scenario)).
+Plan make_plan(const Scenario& scenario);
+
+GpuId gpu_of(const Plan& plan, Rank rank);
+
+/// Rows of the embedding and head matrices once padded for the tensor degree (plan/feasibility.hpp, padded_vocabulary).
+std::int64_t padded_vocabulary(const Plan& plan);
+
+/// The representative rank of a pipeline rank: tensor, context and data coordinate 0.
+Rank representative(const Plan& plan, PipelineRank at);
+
+}  // namespace stagecraft

@@ -1,0 +1,150 @@
+#include "report/explain.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/input_error.hpp"
+#include "report/formats.hpp"
+#include "report/keys.hpp"
+#include "report/number_text.hpp"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::size_t most_values = 8;
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts(1);
+  for (const char c : path) {
+    if (c == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 9 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+/// "stages.3.fits" -> "stages[].fits", the form of the table.
+std::string pattern_of(const std::string& key) {
+  std::string pattern;
+  for (const std::string& part : parts_of(key)) {
+    if (is_number(part) && !pattern.empty()) {
+      pattern += "[]";
+    } else {
+      if (!pattern.empty()) pattern += '.';
+      pattern += part;
+    }
+  }
+  return pattern;
+}
+
+ReportKey find(const std::string& key) {
+  const std::string pattern = pattern_of(key);
+  std::vector<std::string> paths;
+  for (const ReportKey& known : report_keys()) {
+    if (known.path == pattern) return known;
+    paths.push_back(known.path);
+  }
+  throw InputError(InputProblem{"explain", 0, 0, "", key, "a key of the report; `stagecraft explain` lists them",
+                                nearest_word(key, paths)});
+}
+
+std::string number(double value) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e7;
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+}
+
+std::string shown(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number() ? number(value.get<double>()) : value.dump();
+}
+
+/// The values at `path`; "[]" takes every entry, a number that entry.
+void collect(const Json& at, const std::vector<std::string>& parts, std::size_t depth, std::vector<std::string>& out) {
+  if (depth == parts.size()) return out.push_back(shown(at));
+  std::string name = parts[depth];
+  const bool every = name.ends_with("[]");
+  if (every) name.resize(name.size() - 2);
+  const Json* inner = nullptr;
+  if (at.is_object() && at.contains(name)) inner = &at.at(name);
+  if (at.is_array() && is_number(name) && std::stoul(name) < at.size()) inner = &at.at(std::stoul(name));
+  if (inner == nullptr) return;
+  if (!every) return collect(*inner, parts, depth + 1, out);
+  for (const Json& entry : *inner) collect(entry, parts, depth + 1, out);
+}
+
+std::string values_at(const Json& root, const std::string& path) {
+  std::vector<std::string> values;
+  collect(root, parts_of(path), 0, values);
+  if (values.empty()) return "none";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(values.size(), most_values); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", values[i]);
+  return values.size() > most_values ? text + fmt::format(", ... ({} in all)", values.size()) : text;
+}
+
+/// An input of "stages.3.x" that is written "stages[].y" is meant of the same entry.
+std::string of_same_entry(const std::string& input, const std::string& key) {
+  const std::vector<std::string> parts = parts_of(key);
+  const bool one = parts.size() > 1 && is_number(parts[1]) && input.starts_with(parts[0] + "[].");
+  return one ? parts[0] + "." + parts[1] + input.substr(parts[0].size() + 2) : input;
+}
+
+std::string text_of(const std::string& key, const Json* root) {
+  const ReportKey entry = find(key);
+  std::string out = key;
+  if (root != nullptr) {
+    out += fmt::format(" = {}", values_at(*root, key));
+    std::vector<std::string> low;
+    collect(*root, parts_of(key + "_low"), 0, low);
+    if (low.size() == 1) {
+      out += fmt::format("   ({} to {}, {})", low[0], values_at(*root, key + "_high"),
+                         values_at(*root, key + "_evidence"));
+    }
+  }
+  out += fmt::format("\n  {}\n", wrapped(entry.meaning, 96, 2));
+  if (!entry.formula.empty()) out += fmt::format("  formula: {}\n", wrapped(entry.formula, 87, 11));
+  for (const std::string& input : entry.inputs) {
+    const std::string path = of_same_entry(input, key);
+    const ReportKey source = find(path);
+    const std::string value = root == nullptr ? "" : values_at(*root, path) + "  ";
+    out +=
+        fmt::format("    {} {:<12}{}\n", padded(path, 42), origin_of(source), wrapped(value + source.meaning, 40, 59));
+  }
+  if (root != nullptr) {
+    out += fmt::format("  source: {} run of {} by {}, calibration {}\n", root->at("kind").get<std::string>(),
+                       root->at("scenario").at("file").get<std::string>(), root->at("producer").get<std::string>(),
+                       root->at("calibration").at("name").get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> explainable_keys() {
+  std::vector<std::string> paths;
+  for (const ReportKey& key : report_keys()) paths.push_back(key.path);
+  return paths;
+}
+
+std::string explain(const std::string& key) {
+  return text_of(key, nullptr);
+}
+
+std::string explain(const std::string& key, const Report& report) {
+  const Json root = Json::parse(to_json(report));
+  return text_of(key, &root);
+}
+
+}  // namespace stagecraft

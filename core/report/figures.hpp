@@ -1,0 +1,25 @@
+#pragma once
+// The headline figures of a report by key, so that every format prints the same ones in the same order.
+
+#include <span>
+#include <string_view>
+
+#include "report/report.hpp"
+
+namespace stagecraft {
+
+enum class FigureUnit : std::uint8_t { seconds, per_second, tflops, fraction, bytes };
+
+struct FigureField {
+  const char* key;    // "step_time_s"
+  const char* title;  // "step time"
+  FigureUnit unit;
+  Figure Report::*member;
+};
+
+std::span<const FigureField> figure_fields();
+
+/// nullptr if there is no such key.
+const FigureField* find_figure(std::string_view key);
+
+}  // namespace stagecraft

@@ -1,0 +1,89 @@
+#include "schedule/lower.hpp"
+
+namespace stagecraft {
+
+namespace {
+
+Bytes activation_element(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+    case Precision::tf32:
+      return size_of(Dtype::fp32);
+    case Precision::fp16_mixed:
+      return size_of(Dtype::fp16);
+    case Precision::bf16_mixed:
+    case Precision::bf16_pure:
+    case Precision::fp8_mixed:  // activations between blocks stay in bf16
+      return size_of(Dtype::bf16);
+  }
+  return size_of(Dtype::fp32);
+}
+
+/// A rank of a bidirectional pipeline holds a stage of each copy and updates both. [rank]
+std::vector<BodyId> add_optimizer_bodies_of_copies(Schedule& schedule) {
+  const auto kind = static_cast<std::size_t>(OpKind::optimizer_step);
+  std::vector<Body> merged(schedule.programs.size());
+  for (const StageMap& map : schedule.placement) {
+    for (std::size_t s = 0; s < map.size(); ++s) {
+      const BodyId id = schedule.bodies.of_stage[s][kind];
+      if (!id.valid()) continue;
+      const auto& parts = schedule.bodies.bodies[id.index()].parts;
+      auto& into = merged[map[s].index()].parts;
+      into.insert(into.end(), parts.begin(), parts.end());
+    }
+  }
+  std::vector<BodyId> of_rank;
+  for (Body& body : merged) {
+    of_rank.push_back(body.parts.empty() ? BodyId::none() : BodyId(schedule.bodies.bodies.size()));
+    if (!body.parts.empty()) schedule.bodies.bodies.push_back(std::move(body));
+  }
+  return of_rank;
+}
+
+}  // namespace
+
+Bytes message_bytes(const Plan& plan, Stage producer) {
+  const auto sequences = static_cast<double>(plan.run.batch.micro);
+  if (!plan.model.plain_layers.empty()) {
+    const Layer& last = plan.layers[static_cast<std::size_t>(plan.stages[producer.index()].last) - 1];
+    return plan.model.plain_layers[static_cast<std::size_t>(last.index)].output_per_sample * sequences;
+  }
+  const double tokens = sequences * static_cast<double>(plan.run.sequence_length) / plan.degrees.context;
+  const Bytes whole = activation_element(plan.run.precision) * (tokens * static_cast<double>(plan.model.hidden));
+  const bool split = plan.run.scatter_gather || plan.run.parallel.sequence_parallel;
+  return split ? whole / plan.degrees.tensor : whole;
+}
+
+Schedule attach_bodies(Schedule schedule, const Plan& plan) {
+  schedule.bodies = make_bodies(plan, schedule.placement.front());
+  std::vector<Bytes> behind;  // [stage] -> bytes over the boundary behind it
+  for (std::size_t s = 0; s + 1 < plan.stages.size(); ++s) behind.push_back(message_bytes(plan, Stage(s)));
+  for (auto& program : schedule.programs) {
+    for (Op& op : program) {
+      if (!op.stage.valid()) continue;
+      op.body = schedule.bodies.of_stage[op.stage.index()][static_cast<std::size_t>(op.kind)];
+      switch (op.kind) {
+        case OpKind::send_activation:
+        case OpKind::recv_gradient:
+          op.bytes = behind[op.stage.index()];
+          break;
+        case OpKind::send_gradient:
+        case OpKind::recv_activation:
+          op.bytes = behind[op.stage.index() - 1];
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  if (schedule.placement.size() < 2) return schedule;
+  const std::vector<BodyId> optimizer = add_optimizer_bodies_of_copies(schedule);
+  for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+    for (Op& op : schedule.programs[rank]) {
+      if (op.kind == OpKind::optimizer_step) op.body = optimizer[rank];
+    }
+  }
+  return schedule;
+}
+
+}  // namespace stagecraft

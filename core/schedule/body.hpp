@@ -1,0 +1,89 @@
+#pragma once
+// What happens inside an operation: kernels with shapes and collectives with bytes, in order. One body is shared by all
+// operations of one (stage, kind), and by stages of equal composition. No duration.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/units.hpp"
+#include "plan/plan.hpp"
+#include "schedule/op.hpp"
+
+namespace stagecraft {
+
+enum class KernelKind : std::uint8_t {
+  gemm,       // batch x (m x k) * (k x n); m = n = k = 0: a shape that is not known, given by its FLOPs
+  attention,  // fused attention (flash): batch = sequences * heads of this rank, m = query length, n = key length, k =
+              // head_dim
+  memory,     // bound by bytes moved: norms, element-wise chains, softmax, optimizer
+  host,       // what the framework's host code costs once per step; the calibration has the figure
+};
+
+struct Kernel {
+  KernelKind kind = KernelKind::memory;
+  Dtype dtype = Dtype::bf16;
+  bool backward = false;  // attention: backward is another kernel
+  bool causal = false;
+  std::int32_t flash_version = 2;  // attention: generation of the kernel, 1 to 3
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  std::int64_t group = 1;     // attention: query heads that share one key and value head
+  Flops flops;                // executed
+  Bytes bytes;                // read + written at best
+  std::int32_t launches = 1;  // kernels launched, for unfused chains
+};
+
+enum class CollectiveKind : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
+
+/// `bytes` is the size S of the whole array as nccl-tests counts it: all-reduce buffer, all-gather output,
+/// reduce-scatter input.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  Axis group = Axis::tensor;
+  Bytes bytes;
+};
+
+struct Segment {
+  const char* name = "";  // static text: "qkv", "attention-scores", "mlp-down", "norm", ...
+  bool is_collective = false;
+  Kernel kernel;          // if !is_collective
+  Collective collective;  // if is_collective
+  /// Of a collective: how many of the following segments a framework with tensor overlap can run behind it.
+  std::int32_t hides_behind = 0;
+};
+
+/// A run of segments executed `repeat` times (once per transformer block).
+struct BodyPart {
+  std::vector<Segment> segments;
+  std::int32_t repeat = 1;
+};
+
+struct Body {
+  std::vector<BodyPart> parts;
+};
+
+/// Bodies of every (stage, kind) of a plan; equal ones share an id.
+struct Bodies {
+  std::vector<Body> bodies;
+  std::vector<std::vector<BodyId>> of_stage;  // [stage][OpKind]; none if the kind has no body for that stage
+};
+
+/// `rank_of_stage` is the stage -> pipeline rank map of the schedule (empty: stage modulo pipeline ranks). It decides
+/// which bodies open with the all-gather that ends a scattered transfer (arXiv 2104.04473, section 4.1), and that the
+/// optimizer body of a stage covers every stage of its rank. Bodies exist for the compute kinds; recompute only under
+/// Recompute::full (selective recompute is part of the backward body).
+Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage = {});
+
+/// Executed floating-point operations, repeats included.
+Flops flops_of(const Body& body);
+
+/// Bytes that the kernels read and write at best, repeats included.
+Bytes kernel_bytes_of(const Body& body);
+
+/// Trainable parameters that one rank of the tensor group holds of a stage, the last stage's copy of tied embeddings
+/// included. Norms and the biases of row-parallel layers are counted as sharded, though every rank holds them whole.
+double parameters_per_rank(const Plan& plan, Stage stage);
+
+}  // namespace stagecraft

@@ -1,0 +1,70 @@
+// Final norm, projection to the vocabulary, and the vocabulary-parallel cross-entropy (Megatron-LM
+// core/tensor_parallel/cross_entropy.py): the logits are cast to fp32, and three small all-reduces over the tensor
+// group exchange the maximum, the target's logit and the sum of exponentials of each token.
+
+#include "schedule/body_layers.hpp"
+
+namespace stagecraft {
+namespace {
+
+double whole_bytes(const BodyShape& shape) {
+  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
+}
+
+double logits(const BodyShape& shape) {
+  return static_cast<double>(shape.tokens) * static_cast<double>(shape.vocabulary);
+}
+
+// Frameworks keep the projection to the vocabulary in 16 bits when other GEMMs run in fp8.
+BodyShape in_16_bits(BodyShape shape) {
+  shape.gemm_dtype = shape.element_dtype;
+  return shape;
+}
+
+}  // namespace
+
+void add_head_forward(std::vector<Segment>& out, const BodyShape& shape) {
+  add_norm_forward(out, "final-norm", shape);
+  enter_tensor_region(out, "head-all-gather", shape);
+  out.push_back(gemm("head", in_16_bits(shape), shape.tokens, shape.vocabulary, shape.hidden));
+}
+
+void add_head_backward(const BackwardList& list, const BodyShape& shape) {
+  if (shape.sequence_parallel) {
+    list.weight_grad(
+        collective("head-all-gather-again", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape), 1));
+  }
+  list.input_grad(gemm("head-input-grad", in_16_bits(shape), shape.tokens, shape.hidden, shape.vocabulary));
+  if (shape.tensor > 1) {
+    const CollectiveKind kind = shape.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+    list.input_grad(collective("head-grad-reduce", kind, Axis::tensor, whole_bytes(shape), 1));
+  }
+  add_weight_grad(list, "head-weight-grad", "head-accumulate", in_16_bits(shape), shape.tokens, shape.vocabulary,
+                  shape.hidden);
+  list.input_grad(pass("final-norm-grad", 3 * shape.element * static_cast<double>(shape.norm_tokens * shape.hidden)));
+  list.weight_grad(
+      pass("final-norm-weight-grad", 2 * shape.element * static_cast<double>(shape.norm_tokens * shape.hidden)));
+}
+
+void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape) {
+  const double per_token = 4.0 * static_cast<double>(shape.tokens);
+  const bool sharded = shape.tensor > 1;
+  const double cast = shape.element < 4 ? shape.element + 4 : 0;
+  out.push_back(pass("loss-max", logits(shape) * (cast + 4), 2));
+  if (sharded) out.push_back(collective("loss-max-reduce", CollectiveKind::all_reduce, Axis::tensor, per_token));
+  // Subtract the maximum, pick the target.
+  out.push_back(pass("loss-shift", logits(shape) * 8, 2));
+  if (sharded) out.push_back(collective("loss-target-reduce", CollectiveKind::all_reduce, Axis::tensor, per_token));
+  // Exponentials and their sum.
+  out.push_back(pass("loss-exp", logits(shape) * 12, 2));
+  if (sharded) out.push_back(collective("loss-sum-reduce", CollectiveKind::all_reduce, Axis::tensor, per_token));
+  // Probabilities, kept for the backward pass.
+  out.push_back(pass("loss-normalise", logits(shape) * 8));
+}
+
+void add_loss_backward(const BackwardList& list, const BodyShape& shape) {
+  const double cast = shape.element < 4 ? shape.element + 4 : 0;
+  list.input_grad(pass("loss-grad", logits(shape) * (8 + cast), 3));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,52 @@
+#pragma once
+// The segments of each kind of layer, for one rank and one micro-batch; one .cpp file per kind.
+
+#include "schedule/body_segments.hpp"
+
+namespace stagecraft {
+
+// body_attention.cpp: softmax(Q K^T) V between the qkv and the output projection.
+void add_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
+void add_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
+
+// body_block.cpp: one transformer block.
+void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
+void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
+
+// body_mlp.cpp: up (and gate) projection, activation, down projection, without the norm and residual around them.
+void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
+void add_mlp_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
+
+// body_residual.cpp: norms, bias + dropout + residual, and the collectives between regions of a tensor-parallel block.
+void add_norm_forward(std::vector<Segment>& out, const char* name, const BodyShape& shape);
+void add_norm_backward(const BackwardList& list, const char* name, const char* weight_name, const BodyShape& shape);
+void add_residual_forward(std::vector<Segment>& out, const char* name, const BodyShape& shape, double dropout,
+                          bool bias);
+void add_residual_backward(const BackwardList& list, const char* name, const char* bias_name, const BodyShape& shape,
+                           double dropout, bool bias);
+/// Before a column-parallel layer: all-gather of the sequence under sequence parallelism, nothing otherwise.
+void enter_tensor_region(std::vector<Segment>& out, const char* name, const BodyShape& shape);
+/// After a row-parallel layer: all-reduce, or reduce-scatter under sequence parallelism.
+void leave_tensor_region(std::vector<Segment>& out, const char* name, const BodyShape& shape);
+
+// body_embedding.cpp, body_head.cpp, body_plain.cpp.
+void add_embedding_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
+void add_embedding_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
+void add_head_forward(std::vector<Segment>& out, const BodyShape& shape);
+void add_head_backward(const BackwardList& list, const BodyShape& shape);
+void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape);
+void add_loss_backward(const BackwardList& list, const BodyShape& shape);
+void add_plain_forward(std::vector<Segment>& out, const BodyShape& shape, const PlainLayerSpec& layer);
+void add_plain_backward(const BackwardList& list, const BodyShape& shape, const PlainLayerSpec& layer);
+
+// body_optimizer.cpp: norm, clip and Adam over the parameters that a rank updates.
+void add_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters);
+
+/// Bytes that one optimizer step moves per parameter held and per parameter updated (they differ under ZeRO 1).
+struct OptimizerTraffic {
+  double per_held = 0, per_updated = 0;
+  std::int32_t launches = 1;
+};
+OptimizerTraffic optimizer_traffic(Precision precision);
+
+}  // namespace stagecraft

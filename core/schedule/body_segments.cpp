@@ -1,0 +1,77 @@
+#include "schedule/body_segments.hpp"
+
+namespace stagecraft {
+namespace {
+
+double operand_bytes(const BodyShape& shape) {
+  return shape.gemm_dtype == Dtype::fp8 ? 1 : shape.element;
+}
+
+double product(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(a) * static_cast<double>(b);
+}
+
+}  // namespace
+
+Segment gemm(const char* name, const BodyShape& shape, std::int64_t m, std::int64_t n, std::int64_t k, double output) {
+  Segment segment;
+  segment.name = name;
+  segment.kernel.kind = KernelKind::gemm;
+  segment.kernel.dtype = shape.gemm_dtype;
+  segment.kernel.m = m;
+  segment.kernel.n = n;
+  segment.kernel.k = k;
+  segment.kernel.flops = Flops{2 * product(m, n) * static_cast<double>(k)};
+  segment.kernel.bytes = Bytes{operand_bytes(shape) * (product(m, k) + product(k, n)) + output * product(m, n)};
+  return segment;
+}
+
+Segment batched_gemm(const char* name, const BodyShape& shape, std::int64_t batch, std::int64_t m, std::int64_t n,
+                     std::int64_t k) {
+  Segment segment;
+  segment.name = name;
+  segment.kernel.kind = KernelKind::gemm;
+  segment.kernel.dtype = shape.element_dtype;
+  segment.kernel.batch = batch;
+  segment.kernel.m = m;
+  segment.kernel.n = n;
+  segment.kernel.k = k;
+  const double count = static_cast<double>(batch);
+  segment.kernel.flops = Flops{2 * count * product(m, n) * static_cast<double>(k)};
+  segment.kernel.bytes = Bytes{shape.element * count * (product(m, k) + product(k, n) + product(m, n))};
+  return segment;
+}
+
+Segment pass(const char* name, double bytes, std::int32_t launches) {
+  Segment segment;
+  segment.name = name;
+  segment.kernel.bytes = Bytes{bytes};
+  segment.kernel.launches = launches;
+  return segment;
+}
+
+std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_t rows, std::int64_t columns) {
+  if (shape.gemm_dtype != Dtype::fp8) return {};
+  return {pass(name, product(rows, columns) * (shape.element + 2))};
+}
+
+Segment collective(const char* name, CollectiveKind kind, Axis group, double bytes, std::int32_t hides_behind) {
+  Segment segment;
+  segment.name = name;
+  segment.is_collective = true;
+  segment.collective = {kind, group, Bytes{bytes}};
+  segment.hides_behind = hides_behind;
+  return segment;
+}
+
+void add_weight_grad(const BackwardList& list, const char* name, const char* accumulate_name, const BodyShape& shape,
+                     std::int64_t m, std::int64_t n, std::int64_t k) {
+  if (shape.accumulates_in_gemm) {
+    list.weight_grad(gemm(name, shape, k, n, m, 2 * shape.gradient));
+    return;
+  }
+  list.weight_grad(gemm(name, shape, k, n, m));
+  list.weight_grad(pass(accumulate_name, product(k, n) * (shape.element + 2 * shape.gradient)));
+}
+
+}  // namespace stagecraft

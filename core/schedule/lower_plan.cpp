@@ -1,0 +1,24 @@
+#include "schedule/lower.hpp"
+
+namespace stagecraft {
+
+LoweringPolicy lowering_policy(const Plan& plan) {
+  const bool data_parallel = plan.degrees.data * plan.degrees.context > 1;
+  LoweringPolicy policy;
+  policy.recompute = plan.run.recompute == Recompute::full;
+  policy.shard_parameters = plan.run.zero_stage >= 3 && data_parallel;
+  policy.reduce_grad = data_parallel;
+  policy.overlap_reduce = plan.run.overlap.gradient_reduce;
+  policy.reduce_tied = plan.model.plain_layers.empty() && plan.model.tied_embeddings;
+  policy.gather_params = (plan.run.zero_stage == 1 || plan.run.zero_stage == 2) && data_parallel;
+  policy.overlap_gather = plan.run.overlap.parameter_gather;
+  policy.receive_placement = plan.run.receive_placement;
+  policy.overlap_pipeline = plan.run.overlap.pipeline;
+  return policy;
+}
+
+Schedule lower(Schedule compute, const Plan& plan) {
+  return attach_bodies(lower(std::move(compute), lowering_policy(plan)), plan);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,13 @@
+#pragma once
+// The order that 1F1B, eager 1F1B, PipeDream and PipeDream-2BW share.
+
+#include "schedule/program.hpp"
+
+namespace stagecraft {
+
+/// Rank r runs warm_up(p, r) forwards (m at most), then a backward and a forward in turn, then the remaining backwards.
+/// Precondition: 1 <= warm_up <= 2p.
+Schedule one_forward_one_backward(const char* name, const PipelineShape& shape,
+                                  std::int32_t (*warm_up)(std::int32_t ranks, std::int32_t rank));
+
+}  // namespace stagecraft

@@ -1,0 +1,87 @@
+#pragma once
+// The cluster as the user wrote it: GPUs, the wiring inside a node, the fabric between nodes. Knows no jobs.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "spec/model_spec.hpp"
+
+namespace stagecraft {
+
+struct GpuSpec {
+  std::string name;
+  std::map<Dtype, FlopsPerSecond> peak;  // dense
+  Bytes memory;                          // as labelled
+  Bytes memory_usable;                   // as the driver reports it; = memory if unknown
+  BytesPerSecond memory_bandwidth;       // nominal
+  Bytes l2;
+  std::int64_t sms = 0;
+  std::string architecture;  // "volta", "ampere", "hopper", "blackwell", "cpu", ... selects tuning tables
+  std::string source;
+};
+
+enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, cpu, nic };
+
+std::string to_text(DeviceKind kind);  // as a file writes it: "pcie_switch"
+
+struct DeviceSpec {
+  DeviceKind kind = DeviceKind::gpu;
+  std::string name;  // unique in its node: "gpu0", "nvswitch", "pcie3", "cpu0", "nic5"
+};
+
+enum class LinkKind : std::uint8_t { nvlink, pcie, socket, network };
+
+std::string to_text(LinkKind kind);
+
+/// A full-duplex wire between two devices of a node.
+struct WireSpec {
+  std::string from, to;  // device names
+  LinkKind kind = LinkKind::nvlink;
+  BytesPerSecond nominal;   // per direction
+  BytesPerSecond achieved;  // per direction, as measured; = nominal if unknown
+  Seconds latency;
+  std::string source;
+};
+
+struct NodeSpec {
+  std::string name;
+  std::string gpu;  // name of the GpuSpec of every GPU in the node
+  std::vector<DeviceSpec> devices;
+  std::vector<WireSpec> wires;
+  bool peer_to_peer = true;  // false: copies between GPUs are staged through host memory
+  Bytes host_memory;
+  std::string source;
+};
+
+enum class FabricKind : std::uint8_t { none, single_switch, fat_tree, rail_optimised };
+
+std::string to_text(FabricKind kind);
+
+struct FabricSpec {
+  FabricKind kind = FabricKind::none;
+  BytesPerSecond nic_nominal;              // per NIC and direction
+  BytesPerSecond nic_achieved;             // per NIC and direction
+  Seconds nic_latency;                     // adapter to adapter without switches
+  Seconds switch_latency;                  // per switch passed
+  std::int64_t nodes_per_leaf_group = 32;  // nodes whose NICs reach each other through one leaf
+  double oversubscription = 1.0;           // leaf down-rate over leaf up-rate; 1 is non-blocking
+  std::string source;
+};
+
+struct ClusterSpec {
+  std::string name;
+  std::string source;
+  GpuSpec gpu;
+  NodeSpec node;
+  std::int64_t nodes = 1;
+  FabricSpec fabric;
+  std::string calibration;  // name of the default calibration of topologies/calibrations
+};
+
+std::int64_t gpus_per_node(const NodeSpec& node);
+std::int64_t nics_per_node(const NodeSpec& node);
+
+}  // namespace stagecraft

@@ -1,0 +1,80 @@
+#pragma once
+// The model as the user wrote it: shapes and dtypes of its layers. Knows nothing of ranks.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace stagecraft {
+
+enum class Dtype : std::uint8_t { fp32, tf32, fp16, bf16, fp8, int8, int32, int64 };
+Bytes size_of(Dtype dtype);        // tf32 is stored as fp32
+std::string to_text(Dtype dtype);  // as a file writes it: "bf16"
+
+enum class Norm : std::uint8_t { layer_norm, rms_norm };
+enum class Activation : std::uint8_t { gelu, relu, silu };
+enum class Positions : std::uint8_t { none, learned, rotary };
+
+std::string to_text(Norm norm);  // "layer_norm"
+std::string to_text(Activation activation);
+std::string to_text(Positions positions);
+
+struct AttentionSpec {
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;  // fewer than heads: grouped-query attention
+  std::int64_t head_dim = 1;
+  bool causal = true;
+  bool bias = true;
+};
+
+struct MlpSpec {
+  std::int64_t ffn_hidden = 1;
+  bool gated = false;  // gate and up projection, activation(gate) * up
+  Activation activation = Activation::gelu;
+  bool bias = true;
+};
+
+/// A layer of anything else (MLPs, CNNs): given by what it costs, for one sample.
+struct PlainLayerSpec {
+  std::string name;
+  Flops forward_flops_per_sample;
+  double parameters = 0;
+  Bytes output_per_sample;       // sent to the next stage
+  Bytes activations_per_sample;  // kept for the backward pass
+};
+
+struct ModelSpec {
+  std::string name;
+  std::string source;  // where the shape was published
+  std::int64_t hidden = 0;
+  std::int64_t blocks = 0;  // transformer blocks
+  std::int64_t vocabulary = 0;
+  std::int64_t sequence_length = 0;
+  AttentionSpec attention;
+  MlpSpec mlp;
+  Norm norm = Norm::layer_norm;
+  Positions positions = Positions::learned;
+  bool tied_embeddings = true;
+  double dropout = 0.0;  // > 0: masks are computed and kept
+  std::vector<PlainLayerSpec>
+      plain_layers;  // if not empty, the model is this list and all fields above but name are unused
+};
+
+enum class LayerKind : std::uint8_t { embedding, block, head, loss, plain };
+
+/// One entry of the list that a partition cuts into stages. The final norm belongs to the head.
+struct Layer {
+  LayerKind kind = LayerKind::block;
+  std::int32_t index = 0;  // among its kind: block 0 .. blocks-1, plain layer 0 .. n-1
+};
+
+/// embedding, blocks, head, loss; or the plain layers followed by loss-free nothing else.
+std::vector<Layer> layers_of(const ModelSpec& model);
+
+/// Trainable parameters of one layer, unsharded. Tied embeddings count in the embedding layer only.
+double parameters_of(const ModelSpec& model, const Layer& layer);
+double parameters_of(const ModelSpec& model);
+
+}  // namespace stagecraft

@@ -1,0 +1,60 @@
+#include "spec/read_cluster.hpp"
+
+namespace stagecraft {
+
+FabricSpec read_fabric(const JsonNode& object, const std::string& where, Reading& reading) {
+  FabricSpec fabric;
+  ObjectReader fields(object, where, reading);
+  const auto rate = [](const JsonNode& node) { return read_bytes_per_second(node, {1e3}, {1e15}); };
+  const auto latency = [](const JsonNode& node) { return read_seconds(node, {0}, {1}); };
+  fields.required("kind", fabric.kind, word_of(fabric_kind_words));
+  if (fabric.kind != FabricKind::none) {
+    fields.required("nic_nominal", fabric.nic_nominal, rate);
+    fabric.nic_achieved = fabric.nic_nominal;
+    fields.defaulted(
+        "nic_achieved", fabric.nic_achieved, rate, [](BytesPerSecond value) { return to_text(value); },
+        "the nominal rate: none was measured");
+    fields.required("nic_latency", fabric.nic_latency, latency);
+    fields.required("switch_latency", fabric.switch_latency, latency);
+    if (fabric.kind != FabricKind::single_switch) {
+      fields.defaulted("nodes_per_leaf_group", fabric.nodes_per_leaf_group, integer_in(1, most_nodes), text_of,
+                       "as in a DGX SuperPOD");
+      fields.defaulted("oversubscription", fabric.oversubscription, number_in(0.01, 1000.0), text_of_number,
+                       "non-blocking");
+    }
+    fields.required("source", fabric.source, read_nonempty_string);
+  } else {
+    fields.optional("source", fabric.source, read_string);
+  }
+  fields.finish();
+  return fabric;
+}
+
+ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Reading& reading,
+                         const std::function<GpuSpec(const JsonNode&)>& gpu) {
+  ClusterSpec cluster;
+  ObjectReader fields(object, where, reading);
+  std::string description;
+  fields.required("name", cluster.name, read_nonempty_string);
+  fields.optional("description", description, read_string);
+  fields.required("source", cluster.source, read_nonempty_string);
+  fields.required("gpu", cluster.gpu, gpu);
+  fields.required("node", cluster.node,
+                  [&](const JsonNode& node) { return read_node(node, where + "/node", reading); });
+  cluster.node.gpu = cluster.gpu.name;
+  fields.required("nodes", cluster.nodes, integer_in(1, most_nodes));
+  fields.required("fabric", cluster.fabric,
+                  [&](const JsonNode& node) { return read_fabric(node, where + "/fabric", reading); });
+  fields.required("calibration", cluster.calibration, read_nonempty_string);
+  fields.finish();
+  reading.attempt([&] {
+    if (!reading.problems.empty()) return;
+    if (cluster.fabric.kind == FabricKind::none && cluster.nodes > 1)
+      object.at("nodes").fail("1, or a fabric that joins the nodes", "1");
+    if (cluster.fabric.kind != FabricKind::none && nics_per_node(cluster.node) == 0)
+      object.at("fabric").fail("a device of the kind \"nic\" in the node", "", "a fabric, but no NIC");
+  });
+  return cluster;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,125 @@
+#include "spec/read_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stagecraft {
+namespace {
+
+std::int64_t divisor_at_most(std::int64_t most, std::int64_t number) {
+  std::int64_t divisor = std::min(most, number);
+  while (number % divisor != 0) --divisor;
+  return divisor;
+}
+
+AttentionSpec read_attention(const JsonNode& node, const std::string& where, std::int64_t hidden, Reading& reading) {
+  AttentionSpec attention;
+  ObjectReader fields(node, where, reading);
+  const std::size_t problems_before = reading.problems.size();
+  fields.required("heads", attention.heads, integer_in(1, model_limits::heads));
+  attention.kv_heads = attention.heads;
+  fields.defaulted("kv_heads", attention.kv_heads, integer_in(1, model_limits::heads), text_of,
+                   "as many as heads: multi-head attention");
+  attention.head_dim = std::max<std::int64_t>(1, hidden / std::max<std::int64_t>(1, attention.heads));
+  fields.defaulted("head_dim", attention.head_dim, integer_in(1, model_limits::head_dim), text_of, "hidden / heads");
+  fields.defaulted("causal", attention.causal, read_boolean, text_of_bool, "a language model");
+  fields.defaulted("bias", attention.bias, read_boolean, text_of_bool, "as in GPT");
+  fields.finish();
+  if (reading.problems.size() > problems_before) return attention;
+  reading.attempt([&] {
+    const JsonNode heads = node.at("heads");
+    const auto head_dim = node.find("head_dim");
+    if (!head_dim && hidden % attention.heads != 0)
+      heads.fail(fmt::format("a divisor of hidden ({}), or the key \"head_dim\"", text_of(hidden)));
+    if (attention.heads % attention.kv_heads != 0)
+      node.at("kv_heads")
+          .fail(fmt::format("a divisor of heads ({})", attention.heads),
+                text_of(divisor_at_most(attention.kv_heads, attention.heads)));
+    if (attention.heads > model_limits::attention_width / attention.head_dim)
+      heads.fail(fmt::format("heads x head_dim of at most {}", text_of(model_limits::attention_width)),
+                 text_of(model_limits::attention_width / attention.head_dim));
+  });
+  return attention;
+}
+
+MlpSpec read_mlp(const JsonNode& node, const std::string& where, Reading& reading) {
+  MlpSpec mlp;
+  ObjectReader fields(node, where, reading);
+  fields.required("ffn_hidden", mlp.ffn_hidden, integer_in(1, model_limits::ffn_hidden));
+  fields.defaulted("gated", mlp.gated, read_boolean, text_of_bool, "as in GPT");
+  mlp.activation = mlp.gated ? Activation::silu : Activation::gelu;
+  fields.defaulted(
+      "activation", mlp.activation, word_of(activation_words), [](Activation choice) { return to_text(choice); },
+      "silu where the MLP is gated, gelu where it is not");
+  fields.defaulted("bias", mlp.bias, read_boolean, text_of_bool, "as in GPT");
+  fields.finish();
+  return mlp;
+}
+
+PlainLayerSpec read_plain_layer(const JsonNode& node, const std::string& where, Reading& reading) {
+  PlainLayerSpec layer;
+  ObjectReader fields(node, where, reading);
+  fields.required("name", layer.name, read_nonempty_string);
+  fields.required("forward_flops_per_sample", layer.forward_flops_per_sample,
+                  [](const JsonNode& value) { return read_flops(value, {0}, {1e24}); });
+  fields.required("parameters", layer.parameters, [](const JsonNode& value) {
+    return static_cast<double>(read_integer(value, 0, std::int64_t{1} << 44));
+  });
+  fields.required("output_per_sample", layer.output_per_sample,
+                  [](const JsonNode& value) { return read_bytes(value, {0}, {1e15}); });
+  fields.required("activations_per_sample", layer.activations_per_sample,
+                  [](const JsonNode& value) { return read_bytes(value, {0}, {1e15}); });
+  fields.finish();
+  return layer;
+}
+
+std::vector<PlainLayerSpec> read_plain_layers(const JsonNode& node, const std::string& where, Reading& reading) {
+  const std::vector<JsonNode> elements = node.elements();
+  if (elements.empty()) node.fail("at least one layer");
+  if (elements.size() > static_cast<std::size_t>(model_limits::plain_layers))
+    node.fail(fmt::format("at most {} layers", text_of(model_limits::plain_layers)), "",
+              text_of(static_cast<std::int64_t>(elements.size())) + " layers");
+  std::vector<PlainLayerSpec> layers;
+  for (const JsonNode& element : elements)
+    layers.push_back(read_plain_layer(element, where + "/" + std::to_string(layers.size()), reading));
+  return layers;
+}
+
+void read_transformer(ObjectReader& fields, const std::string& where, ModelSpec& model) {
+  Reading& reading = fields.reading();
+  fields.required("hidden", model.hidden, integer_in(1, model_limits::hidden));
+  fields.required("blocks", model.blocks, integer_in(1, model_limits::blocks));
+  fields.required("vocabulary", model.vocabulary, integer_in(1, model_limits::vocabulary));
+  fields.required("sequence_length", model.sequence_length, integer_in(1, model_limits::sequence));
+  fields.required("attention", model.attention, [&](const JsonNode& node) {
+    return read_attention(node, where + "/attention", model.hidden, reading);
+  });
+  fields.required("mlp", model.mlp, [&](const JsonNode& node) { return read_mlp(node, where + "/mlp", reading); });
+  fields.defaulted(
+      "norm", model.norm, word_of(norm_words), [](Norm choice) { return to_text(choice); }, "as in GPT");
+  fields.defaulted(
+      "positions", model.positions, word_of(positions_words), [](Positions choice) { return to_text(choice); },
+      "as in GPT");
+  fields.defaulted("tied_embeddings", model.tied_embeddings, read_boolean, text_of_bool, "as in GPT");
+  fields.defaulted("dropout", model.dropout, number_in(0.0, 0.999), text_of_number, "most large models train without");
+}
+
+}  // namespace
+
+ModelSpec read_model(const JsonNode& object, const std::string& where, Reading& reading) {
+  ModelSpec model;
+  ObjectReader fields(object, where, reading);
+  fields.required("name", model.name, read_nonempty_string);
+  fields.optional("source", model.source, read_string);
+  std::string description;
+  fields.optional("description", description, read_string);
+  const bool plain = fields.optional("plain_layers", model.plain_layers, [&](const JsonNode& node) {
+    return read_plain_layers(node, where + "/plain_layers", reading);
+  });
+  if (!plain) read_transformer(fields, where, model);
+  fields.finish();
+  return model;
+}
+
+}  // namespace stagecraft

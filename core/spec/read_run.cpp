@@ -1,0 +1,168 @@
+#include "spec/read_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file_io.hpp"
+#include "spec/library.hpp"
+#include "spec/read_model.hpp"
+
+namespace stagecraft {
+namespace {
+
+PartitionSpec read_partition(const JsonNode& node) {
+  if (node.is(JsonKind::array)) {
+    if (node.size() > static_cast<std::size_t>(run_limits::pipeline * 4)) node.fail("a shorter list");
+    return {PartitionRule::explicit_list, read_integers(node, 0, model_limits::blocks)};
+  }
+  if (!node.is(JsonKind::string))
+    node.fail(R"("uniform", "parameters" or a list with the number of blocks of each stage)");
+  return {word_of(partition_words)(node), {}};
+}
+
+std::int64_t data_ranks_that_fit(const ParallelSpec& parallel, const ClusterSpec& cluster) {
+  const std::int64_t gpus = cluster.nodes * gpus_per_node(cluster.node);
+  const std::int64_t others = parallel.tensor * parallel.context * parallel.pipeline;
+  return std::clamp<std::int64_t>(gpus / others, 1, run_limits::data);
+}
+
+ParallelSpec read_parallel(const JsonNode& node, const ClusterSpec& cluster, PartitionSpec& partition,
+                           Reading& reading) {
+  ParallelSpec parallel;
+  ObjectReader fields(node, "/parallel", reading);
+  fields.defaulted("tensor", parallel.tensor, integer_in(1, run_limits::tensor), text_of, "no tensor parallelism");
+  fields.defaulted("context", parallel.context, integer_in(1, run_limits::context), text_of, "no context parallelism");
+  fields.defaulted("pipeline", parallel.pipeline, integer_in(1, run_limits::pipeline), text_of,
+                   "no pipeline parallelism");
+  fields.defaulted("virtual_stages", parallel.virtual_stages, integer_in(1, run_limits::virtual_stages), text_of,
+                   "one chunk of layers per pipeline rank");
+  parallel.data = data_ranks_that_fit(parallel, cluster);
+  fields.defaulted("data", parallel.data, integer_in(1, run_limits::data), text_of,
+                   "as many replicas as the GPUs of the cluster hold");
+  fields.defaulted("sequence_parallel", parallel.sequence_parallel, read_boolean, text_of_bool,
+                   "off, as in Megatron-LM before 2022");
+  fields.defaulted(
+      "partition", partition, read_partition, [](const PartitionSpec& chosen) { return to_text(chosen.rule); },
+      "every stage gets the same number of blocks");
+  fields.finish();
+  return parallel;
+}
+
+BatchSpec read_batch(const JsonNode& node, Reading& reading) {
+  BatchSpec batch;
+  ObjectReader fields(node, "/batch", reading);
+  fields.required("global", batch.global, integer_in(1, run_limits::batch));
+  fields.defaulted("micro", batch.micro, integer_in(1, run_limits::batch), text_of, "one sequence per micro-batch");
+  fields.finish();
+  return batch;
+}
+
+ScheduleSpec read_schedule(const JsonNode& node, Reading& reading) {
+  ScheduleSpec schedule;
+  if (node.is(JsonKind::string)) {
+    schedule.name = read_nonempty_string(node);
+    return schedule;
+  }
+  ObjectReader fields(node, "/schedule", reading);
+  const bool named = fields.optional("name", schedule.name, read_nonempty_string);
+  const bool from_file = fields.optional("csv", schedule.csv, [](const JsonNode& value) {
+    const std::string path = beside(value, read_nonempty_string(value));
+    if (!file_exists(path)) value.fail("a file that exists", "", fmt::format("no file \"{}\"", path));
+    return path;
+  });
+  fields.optional("group_size", schedule.group_size, integer_in(1, run_limits::batch));
+  fields.optional("memory_limit", schedule.memory_limit, number_in(0.001, 1e6));
+  fields.optional("waves", schedule.waves, integer_in(1, run_limits::virtual_stages));
+  fields.finish();
+  if (named == from_file) node.fail(R"(either the key "name" or the key "csv")");
+  if (from_file) schedule.name.clear();
+  return schedule;
+}
+
+OverlapSpec read_overlap(const JsonNode& node, Reading& reading) {
+  OverlapSpec overlap;
+  ObjectReader fields(node, "/overlap", reading);
+  constexpr const char* reason = "what a framework does unless told otherwise";
+  fields.defaulted("gradient_reduce", overlap.gradient_reduce, read_boolean, text_of_bool, reason);
+  fields.defaulted("parameter_gather", overlap.parameter_gather, read_boolean, text_of_bool, reason);
+  fields.defaulted("pipeline", overlap.pipeline, read_boolean, text_of_bool, reason);
+  fields.defaulted("tensor", overlap.tensor, read_boolean, text_of_bool, reason);
+  fields.finish();
+  return overlap;
+}
+
+Precision usual_precision(const GpuSpec& gpu) {
+  if (gpu.peak.contains(Dtype::bf16)) return Precision::bf16_mixed;
+  if (gpu.peak.contains(Dtype::fp16)) return Precision::fp16_mixed;
+  return Precision::fp32;
+}
+
+AttentionKernel usual_attention_kernel(const GpuSpec& gpu) {
+  if (gpu.architecture == "cpu") return AttentionKernel::unfused;
+  if (gpu.architecture == "volta" || gpu.architecture == "turing") return AttentionKernel::fused_softmax;
+  return AttentionKernel::flash_2;
+}
+
+template <class Choice>
+std::string printed(Choice choice) {
+  return to_text(choice);
+}
+
+void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& run) {
+  run.precision = usual_precision(cluster.gpu);
+  scenario.defaulted("precision", run.precision, word_of(precision_words), printed<Precision>,
+                     "mixed precision in the best 16-bit format that the GPU has");
+  scenario.defaulted("recompute", run.recompute, word_of(recompute_words), printed<Recompute>,
+                     "activations are kept; if memory does not suffice, ask for \"selective\" or \"full\"");
+  run.attention_kernel = usual_attention_kernel(cluster.gpu);
+  scenario.defaulted("attention_kernel", run.attention_kernel, word_of(attention_kernel_words),
+                     printed<AttentionKernel>, "the usual kernel of this GPU generation");
+  scenario.defaulted("fused_kernels", run.fused_kernels, read_boolean, text_of_bool,
+                     "bias, activation, dropout and residual in one kernel");
+  scenario.defaulted("gradient_accumulation_fusion", run.gradient_accumulation_fusion, read_boolean, text_of_bool,
+                     "weight-gradient GEMMs add into the gradient buffer");
+}
+
+void read_communication(ObjectReader& scenario, RunSpec& run) {
+  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 1), text_of,
+                     "every replica holds all optimizer states");
+  const bool overlaps = scenario.optional("overlap", run.overlap,
+                                          [&](const JsonNode& node) { return read_overlap(node, scenario.reading()); });
+  if (!overlaps)
+    scenario.note("overlap", "pipeline sends only", "gradients and parameters travel while nothing else runs");
+  scenario.defaulted("scatter_gather", run.scatter_gather, read_boolean, text_of_bool,
+                     "a pipeline send is split over the tensor group");
+  scenario.defaulted("receive_placement", run.receive_placement, word_of(receive_placement_words),
+                     printed<ReceivePlacement>, "receives are posted in the order of the sends");
+  Bytes bucket{run.gradient_bucket_bytes};
+  scenario.defaulted(
+      "gradient_bucket", bucket, [](const JsonNode& node) { return read_bytes(node, {1}, {1e12}); },
+      [](Bytes amount) { return to_text(amount); }, "40 million gradients of four bytes, Megatron-LM's bucket");
+  run.gradient_bucket_bytes = bucket.value;
+}
+
+}  // namespace
+
+RunSpec read_run(ObjectReader& scenario, const ModelSpec& model, const ClusterSpec& cluster) {
+  RunSpec run;
+  Reading& reading = scenario.reading();
+  scenario.required("parallel", run.parallel,
+                    [&](const JsonNode& node) { return read_parallel(node, cluster, run.partition, reading); });
+  scenario.required("batch", run.batch, [&](const JsonNode& node) { return read_batch(node, reading); });
+  const bool plain = !model.plain_layers.empty();
+  run.sequence_length = plain ? 1 : model.sequence_length;
+  scenario.defaulted("sequence_length", run.sequence_length, integer_in(1, model_limits::sequence), text_of,
+                     plain ? "a sample of plain layers counts as one token" : "the model's");
+  run.schedule.name = run.parallel.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
+  scenario.defaulted(
+      "schedule", run.schedule, [&](const JsonNode& node) { return read_schedule(node, reading); },
+      [](const ScheduleSpec& chosen) { return chosen.name; }, "the usual schedule for this number of virtual stages");
+  read_kernels(scenario, cluster, run);
+  read_communication(scenario, run);
+  scenario.defaulted("steps", run.steps, integer_in(1, run_limits::steps), text_of, "one step");
+  return run;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,161 @@
+#include "spec/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/file_io.hpp"
+#include "base/json_merge.hpp"
+#include "spec/library.hpp"
+#include "spec/read_cluster.hpp"
+#include "spec/read_model.hpp"
+#include "spec/read_run.hpp"
+#include "spec/schema.hpp"
+
+namespace stagecraft {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+std::vector<ShortForm> scenario_short_forms() {
+  return {{"/model", "extends", {Keys{"extends"}, Keys{"plain_layers"}, Keys{"hidden", "blocks", "attention", "mlp"}}},
+          {"/cluster", "extends", {Keys{"extends"}, Keys{"gpu", "node", "fabric"}}},
+          {"/cluster/gpu", "extends", {Keys{"extends"}, Keys{"peak", "memory", "memory_bandwidth"}}},
+          {"/schedule", "name", {Keys{"name"}, Keys{"csv"}}}};
+}
+
+std::vector<ShortForm> cluster_short_forms() {
+  return {{"/gpu", "extends", {Keys{"extends"}, Keys{"peak", "memory", "memory_bandwidth"}}}};
+}
+
+auto locator(const std::string& kind, const Library& library) {
+  return [&library, kind](const JsonNode& node) { return locate(node, kind, library); };
+}
+
+// Reads an object that may extend a file of the library, then holds it against the schema.
+template <class Read>
+auto read_resolved(const JsonDocument& document, const char* schema, Reading& reading, Read read) {
+  const std::size_t problems_before = reading.problems.size();
+  auto result = read(document.root());
+  if (reading.problems.size() == problems_before) reading.attempt([&] { check_schema(document.root(), schema); });
+  return result;
+}
+
+GpuSpec gpu_from(const JsonNode& node, const std::string& where, const Library& library, Reading& reading) {
+  const JsonDocument document = load_extended(node, locator("gpus", library));
+  return read_resolved(document, "gpu", reading, [&](const JsonNode& root) { return read_gpu(root, where, reading); });
+}
+
+ClusterSpec cluster_from(const JsonDocument& document, const std::string& where, const Library& library,
+                         Reading& reading) {
+  return read_resolved(document, "cluster", reading, [&](const JsonNode& root) {
+    return read_cluster(root, where, reading,
+                        [&](const JsonNode& gpu) { return gpu_from(gpu, where + "/gpu", library, reading); });
+  });
+}
+
+ModelSpec model_from(const JsonDocument& document, const std::string& where, Reading& reading) {
+  return read_resolved(document, "model", reading,
+                       [&](const JsonNode& root) { return read_model(root, where, reading); });
+}
+
+std::vector<PublishedFigure> read_published(const JsonNode& node, Reading& reading) {
+  std::vector<PublishedFigure> figures;
+  for (const JsonNode& element : node.elements()) {
+    PublishedFigure figure;
+    ObjectReader fields(element, fmt::format("/published/{}", figures.size()), reading);
+    fields.required("key", figure.key, read_nonempty_string);
+    fields.required("value", figure.value, number_in(-1e18, 1e18));
+    fields.optional("flop_convention", figure.flop_convention, read_nonempty_string);
+    fields.required("source", figure.source, read_nonempty_string);
+    fields.finish();
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+std::string locate_scenario(const JsonNode& node) {
+  const std::string name = read_nonempty_string(node);
+  std::string file = beside(node, name.ends_with(".json") ? name : name + ".json");
+  if (!file_exists(file)) node.fail("the path of a scenario that exists", "", fmt::format("no file \"{}\"", file));
+  return file;
+}
+
+JsonDocument with_overrides(JsonDocument document, const std::vector<std::string>& overrides) {
+  for (const std::string& text : overrides) {
+    const JsonDocument layer = parse_override(text);
+    document = merge(document.root(), layer.root(), scenario_short_forms());
+  }
+  return document;
+}
+
+void read_calibration(ObjectReader& fields, Scenario& scenario) {
+  scenario.calibration = scenario.cluster.calibration;
+  fields.defaulted(
+      "calibration", scenario.calibration,
+      [](const JsonNode& node) {
+        const std::string name = read_nonempty_string(node);
+        return is_path(name) ? beside(node, name) : name;
+      },
+      [](const std::string& name) { return name; }, "the cluster's");
+}
+
+Scenario scenario_from(const JsonDocument& document, const std::string& path, const Library& library) {
+  Scenario scenario;
+  scenario.path = path;
+  Reading reading;
+  ObjectReader fields(document.root(), "", reading);
+  scenario.name = std::filesystem::path(path).stem().string();
+  fields.optional("name", scenario.name, read_nonempty_string);
+  fields.optional("description", scenario.description, read_string);
+  fields.required("model", scenario.model, [&](const JsonNode& node) {
+    return model_from(load_extended(node, locator("models", library)), "/model", reading);
+  });
+  fields.required("cluster", scenario.cluster, [&](const JsonNode& node) {
+    return cluster_from(load_extended(node, locator("clusters", library), cluster_short_forms()), "/cluster", library,
+                        reading);
+  });
+  scenario.run = read_run(fields, scenario.model, scenario.cluster);
+  read_calibration(fields, scenario);
+  fields.optional("published", scenario.published, [&](const JsonNode& node) { return read_published(node, reading); });
+  fields.finish();
+  reading.throw_problems();
+  check_schema(document.root(), "scenario");
+  scenario.defaults = std::move(reading.defaults);
+  return scenario;
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Library& library) {
+  return scenario_from(with_overrides(load_extended(path, locate_scenario, scenario_short_forms()), overrides), path,
+                       library);
+}
+
+Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
+                        const Library& library) {
+  const JsonDocument written = JsonDocument::from_text(text, name);
+  if (!written.root().is(JsonKind::object)) written.root().fail("an object");
+  return scenario_from(
+      with_overrides(load_extended(written.root(), locate_scenario, scenario_short_forms()), overrides), name, library);
+}
+
+ModelSpec load_model(const std::string& name_or_path, const Library& library) {
+  Reading reading;
+  const JsonDocument document = load_extended(locate(name_or_path, "models", library), locator("models", library));
+  ModelSpec model = model_from(document, "", reading);
+  reading.throw_problems();
+  return model;
+}
+
+ClusterSpec load_cluster(const std::string& name_or_path, const Library& library) {
+  Reading reading;
+  const JsonDocument document =
+      load_extended(locate(name_or_path, "clusters", library), locator("clusters", library), cluster_short_forms());
+  ClusterSpec cluster = cluster_from(document, "", library, reading);
+  reading.throw_problems();
+  return cluster;
+}
+
+}  // namespace stagecraft

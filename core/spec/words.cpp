@@ -1,0 +1,43 @@
+#include "spec/words.hpp"
+
+namespace stagecraft {
+
+std::string to_text(Dtype dtype) {
+  return word_for(dtype_words, dtype);
+}
+std::string to_text(Norm norm) {
+  return word_for(norm_words, norm);
+}
+std::string to_text(Activation activation) {
+  return word_for(activation_words, activation);
+}
+std::string to_text(Positions positions) {
+  return word_for(positions_words, positions);
+}
+std::string to_text(DeviceKind kind) {
+  return word_for(device_kind_words, kind);
+}
+std::string to_text(LinkKind kind) {
+  return word_for(link_kind_words, kind);
+}
+std::string to_text(FabricKind kind) {
+  return word_for(fabric_kind_words, kind);
+}
+std::string to_text(Precision precision) {
+  return word_for(precision_words, precision);
+}
+std::string to_text(Recompute recompute) {
+  return word_for(recompute_words, recompute);
+}
+std::string to_text(AttentionKernel kernel) {
+  return word_for(attention_kernel_words, kernel);
+}
+std::string to_text(ReceivePlacement placement) {
+  return word_for(receive_placement_words, placement);
+}
+
+std::string to_text(PartitionRule rule) {
+  return rule == PartitionRule::explicit_list ? "an explicit list" : word_for(partition_words, rule);
+}
+
+}  // namespace stagecraft

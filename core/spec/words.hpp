@@ -1,0 +1,78 @@
+#pragma once
+// How the choices of a scenario are written in its files: one table per enumeration, shared by readers, printers and
+// tests.
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spec/cluster_spec.hpp"
+#include "spec/model_spec.hpp"
+#include "spec/run_spec.hpp"
+
+namespace stagecraft {
+
+template <class Choice, std::size_t Count>
+using Words = std::array<std::pair<Choice, const char*>, Count>;
+
+inline constexpr Words<Dtype, 8> dtype_words{{{Dtype::fp32, "fp32"},
+                                              {Dtype::tf32, "tf32"},
+                                              {Dtype::fp16, "fp16"},
+                                              {Dtype::bf16, "bf16"},
+                                              {Dtype::fp8, "fp8"},
+                                              {Dtype::int8, "int8"},
+                                              {Dtype::int32, "int32"},
+                                              {Dtype::int64, "int64"}}};
+inline constexpr Words<Norm, 2> norm_words{{{Norm::layer_norm, "layer_norm"}, {Norm::rms_norm, "rms_norm"}}};
+inline constexpr Words<Activation, 3> activation_words{
+    {{Activation::gelu, "gelu"}, {Activation::relu, "relu"}, {Activation::silu, "silu"}}};
+inline constexpr Words<Positions, 3> positions_words{
+    {{Positions::none, "none"}, {Positions::learned, "learned"}, {Positions::rotary, "rotary"}}};
+inline constexpr Words<DeviceKind, 5> device_kind_words{{{DeviceKind::gpu, "gpu"},
+                                                         {DeviceKind::nvswitch, "nvswitch"},
+                                                         {DeviceKind::pcie_switch, "pcie_switch"},
+                                                         {DeviceKind::cpu, "cpu"},
+                                                         {DeviceKind::nic, "nic"}}};
+inline constexpr Words<LinkKind, 4> link_kind_words{{{LinkKind::nvlink, "nvlink"},
+                                                     {LinkKind::pcie, "pcie"},
+                                                     {LinkKind::socket, "socket"},
+                                                     {LinkKind::network, "network"}}};
+inline constexpr Words<FabricKind, 4> fabric_kind_words{{{FabricKind::none, "none"},
+                                                         {FabricKind::single_switch, "single_switch"},
+                                                         {FabricKind::fat_tree, "fat_tree"},
+                                                         {FabricKind::rail_optimised, "rail_optimised"}}};
+inline constexpr Words<Precision, 6> precision_words{{{Precision::fp32, "fp32"},
+                                                      {Precision::tf32, "tf32"},
+                                                      {Precision::fp16_mixed, "fp16_mixed"},
+                                                      {Precision::bf16_mixed, "bf16_mixed"},
+                                                      {Precision::bf16_pure, "bf16_pure"},
+                                                      {Precision::fp8_mixed, "fp8_mixed"}}};
+inline constexpr Words<Recompute, 3> recompute_words{
+    {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
+inline constexpr Words<AttentionKernel, 5> attention_kernel_words{{{AttentionKernel::unfused, "unfused"},
+                                                                   {AttentionKernel::fused_softmax, "fused_softmax"},
+                                                                   {AttentionKernel::flash_1, "flash_1"},
+                                                                   {AttentionKernel::flash_2, "flash_2"},
+                                                                   {AttentionKernel::flash_3, "flash_3"}}};
+inline constexpr Words<ReceivePlacement, 2> receive_placement_words{
+    {{ReceivePlacement::at_sender, "at_sender"}, {ReceivePlacement::before_consumer, "before_consumer"}}};
+inline constexpr Words<PartitionRule, 2> partition_words{
+    {{PartitionRule::uniform, "uniform"}, {PartitionRule::parameters, "parameters"}}};  // a list needs no word
+
+template <class Choice, std::size_t Count>
+std::vector<std::string> list_of(const Words<Choice, Count>& words) {
+  std::vector<std::string> list;
+  for (const auto& [choice, word] : words) list.emplace_back(word);
+  return list;
+}
+
+template <class Choice, std::size_t Count>
+std::string word_for(const Words<Choice, Count>& words, Choice wanted) {
+  for (const auto& [choice, word] : words)
+    if (choice == wanted) return word;
+  return "";
+}
+
+}  // namespace stagecraft

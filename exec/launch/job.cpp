@@ -1,0 +1,62 @@
+#include "exec/launch/job.hpp"
+
+#include <fmt/format.h>
+
+#include "base/file_io.hpp"
+#include "base/input_error.hpp"
+#include "exec/model/parameter.hpp"
+#include "exec/run/support.hpp"
+#include "schedule/check.hpp"
+#include "schedule/json_text.hpp"
+#include "schedule/lower.hpp"
+
+namespace stagecraft {
+
+namespace {
+
+void append(Findings& to, const Findings& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+void check_fits(const Plan& plan, const Schedule& schedule, const std::string& path) {
+  const bool fits = schedule.lowered && schedule.shape.ranks == plan.degrees.pipeline &&
+                    schedule.shape.micro_batches == plan.micro_batches &&
+                    stage_count(schedule) == static_cast<std::int32_t>(plan.stages.size());
+  if (fits) return;
+  throw InputError(InputProblem{
+      path, 0, 0, "/shape",
+      fmt::format("{} ranks, {} stages, {} micro-batches{}", schedule.shape.ranks, stage_count(schedule),
+                  schedule.shape.micro_batches, schedule.lowered ? "" : ", not lowered"),
+      fmt::format("a lowered schedule for the scenario's {} ranks, {} stages, {} micro-batches", plan.degrees.pipeline,
+                  plan.stages.size(), plan.micro_batches),
+      ""});
+}
+
+}  // namespace
+
+std::string content_hash(const std::string& bytes) { return fmt::format("{:016x}", name_hash(bytes)); }
+
+std::unique_ptr<Job> load_job(const JobArguments& arguments) {
+  if (!arguments.expected_version.empty() && arguments.expected_version != STAGECRAFT_VERSION) {
+    throw InputError(InputProblem{"stagecraft-exec", 0, 0, "", "version " STAGECRAFT_VERSION,
+                                  "version " + arguments.expected_version + ", which froze the schedule", ""});
+  }
+  auto job = std::make_unique<Job>();
+  job->scenario = load_scenario(arguments.scenario, arguments.overrides, default_library(arguments.executable));
+  append(job->findings, check_feasible(job->scenario));
+  if (has_errors(job->findings)) return job;
+  job->plan = make_plan(job->scenario);
+  const std::string text = read_file(arguments.schedule);
+  if (!arguments.schedule_hash.empty() && content_hash(text) != arguments.schedule_hash) {
+    throw InputError(InputProblem{arguments.schedule, 0, 0, "", "content with hash " + content_hash(text),
+                                  "the schedule that was frozen, hash " + arguments.schedule_hash, ""});
+  }
+  job->schedule = parse_json_schedule(text, arguments.schedule);
+  check_fits(job->plan, job->schedule, arguments.schedule);
+  job->schedule = attach_bodies(std::move(job->schedule), job->plan);
+  append(job->findings, check_schedule(job->schedule));
+  append(job->findings, refusals(job->plan, job->schedule, arguments.options));
+  if (has_errors(job->findings)) return job;
+  job->graph = make_graph(job->schedule);
+  return job;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,36 @@
+#pragma once
+// What a rank leaves behind when it can't go on, in memory or as a file for the process that launched it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/launch/job.hpp"
+#include "exec/run/execute.hpp"
+
+namespace stagecraft {
+
+struct RankReport {
+  FailureKind kind = FailureKind::rank_failed;
+  FailurePlace place;
+  std::string message;
+};
+
+RankReport report_of(const RankFailure& failure);
+
+/// FOLDER/rank-N.failure. Never throws: a rank that fails has nobody to tell about a full disk.
+void write_report(const std::string& folder, const RankReport& report) noexcept;
+std::optional<RankReport> read_report(const std::string& folder, std::int32_t rank);
+
+/// FOLDER/rank-N.ops: operations recorded so far.
+void write_operations(const std::string& folder, std::int32_t rank, const std::vector<RecordedOp>& ops) noexcept;
+std::vector<RecordedOp> read_operations(const std::string& folder, std::int32_t rank);
+
+/// One message for the job: the first cause, the schedule's table with an arrow at every rank's cell, pending transfers.
+/// `silent`: ranks that ended without a report.
+std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports, const std::vector<std::int32_t>& silent);
+
+/// 6 if a rank failed, 7 if the job timed out.
+int exit_code(const std::vector<RankReport>& reports, const std::vector<std::int32_t>& silent);
+
+}  // namespace stagecraft

@@ -1,0 +1,68 @@
+#include "exec/launch/run_rank.hpp"
+
+#include <sched.h>
+
+namespace stagecraft {
+
+namespace {
+
+/// A stream of its own for each rank that shares a GPU, as the current stream of this thread.
+class RankStream {
+ public:
+  explicit RankStream(at::Device device) {
+    if (!device.is_cpu()) guard_.emplace(c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device));
+  }
+
+ private:
+  std::optional<c10::StreamGuard> guard_;
+};
+
+RankReport unexpected(const std::exception& error, std::int32_t rank) {
+  RankReport report;
+  report.place.rank = rank;
+  report.message = "rank " + std::to_string(rank) + ", before the first operation: " + error.what();
+  if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
+    if (transport->failure() == TransportFailure::timed_out) report.kind = FailureKind::timed_out;
+    if (transport->failure() == TransportFailure::aborted) report.kind = FailureKind::stopped;
+  }
+  return report;
+}
+
+}  // namespace
+
+bool pin_to_core(std::int32_t n) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed) || n-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    return sched_setaffinity(0, sizeof(one), &one) == 0;
+  }
+  return false;
+}
+
+RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& transport, std::int32_t local_rank,
+                     AllocationOwners& owners) {
+  RankOutcome outcome;
+  at::set_num_threads(1);
+  if (arguments.pin) pin_to_core(local_rank);
+  const c10::InferenceMode no_graph;
+  const RankStream stream(arguments.options.device);
+  MemoryMeter meter;
+  const MemoryListening listening(meter, owners, arguments.options.device.type());
+  const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
+  try {
+    outcome.result = execute(inputs, transport, &meter, outcome.operations);
+  } catch (const RankFailure& failure) {
+    outcome.failure = report_of(failure);
+  } catch (const std::exception& error) {
+    outcome.failure = unexpected(error, transport.rank());
+    if (outcome.failure->kind != FailureKind::stopped) transport.abort(outcome.failure->message);
+  }
+  return outcome;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,24 @@
+#include "exec/profile/measured_segment.hpp"
+
+#include <algorithm>
+
+namespace stagecraft {
+
+void add_segment(Profile& profile, TimedSegment segment) {
+  const bool known = std::any_of(profile.segments.begin(), profile.segments.end(), [&](const TimedSegment& other) {
+    return other.segment == segment.segment && other.batch == segment.batch && other.m == segment.m && other.n == segment.n &&
+           other.k == segment.k && other.bytes == segment.bytes;
+  });
+  if (!known) profile.segments.push_back(std::move(segment));
+}
+
+Median median_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const std::size_t count = values.size();
+  const double middle = values[count / 2];
+  const double spread = values[count * 3 / 4] - values[count / 4];
+  return {middle, middle > 0 ? spread / 2 / middle : 0};
+}
+
+}  // namespace stagecraft

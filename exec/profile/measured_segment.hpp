@@ -1,0 +1,44 @@
+#pragma once
+// What a profile consists of.
+
+#include <string>
+#include <vector>
+
+#include "schedule/body.hpp"
+
+namespace stagecraft {
+
+/// Seconds of one segment of a body (schedule/body.hpp), found by its name and shape.
+struct TimedSegment {
+  std::string segment;
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  double bytes = 0;
+  double seconds = 0;
+  double relative_error = 0;  // half the spread of the middle half of the repetitions
+};
+
+/// t = latency + bytes * factor / rate, from two sizes.
+struct TimedTransfer {
+  std::string name;  // "send", "all_reduce", ...
+  double latency_s = 0;
+  double bytes_per_s = 0;
+  double relative_error = 0;
+  double smallest = 0, largest = 0;  // bytes
+  int ranks = 2;
+};
+
+struct Profile {
+  std::vector<TimedSegment> segments;
+  std::vector<TimedTransfer> transfers;
+};
+
+/// Adds an entry unless an equal one (name, shape, bytes) is there.
+void add_segment(Profile& profile, TimedSegment segment);
+
+/// Middle value of repetitions and half the distance between their quartiles, as a fraction of it.
+struct Median {
+  double value = 0, relative_error = 0;
+};
+Median median_of(std::vector<double> values);
+
+}  // namespace stagecraft

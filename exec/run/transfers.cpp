@@ -1,0 +1,50 @@
+#include "exec/run/transfers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace stagecraft {
+
+namespace {
+
+/// Names a message of a column: step, gradient or activation, producing stage, micro-batch.
+using MessageKey = std::tuple<std::int32_t, bool, std::int32_t, std::int32_t>;
+
+MessageKey key_of(const Op& op, std::int32_t step) {
+  switch (op.kind) {
+    case OpKind::send_activation: return {step, false, op.stage.value, op.micro_batch.value};
+    case OpKind::recv_activation: return {step, false, op.stage.value - 1, op.micro_batch.value};
+    case OpKind::send_gradient: return {step, true, op.stage.value, op.micro_batch.value};
+    default: return {step, true, op.stage.value + 1, op.micro_batch.value};
+  }
+}
+
+}  // namespace
+
+void split_transfers(const JobInputs& inputs, std::vector<std::vector<RecordedOp>>& ops) {
+  const Degrees& degrees = inputs.plan.degrees;
+  for (std::int32_t column = 0; column < static_cast<std::int32_t>(ops.size()); ++column) {
+    Coordinates at = coordinates_of(degrees, Rank(column));
+    if (at.pipeline != 0) continue;
+    std::map<MessageKey, RecordedOp*> sends;
+    for (const bool receiving : {false, true}) {
+      for (at.pipeline = 0; at.pipeline < degrees.pipeline; ++at.pipeline) {
+        const std::vector<Op>& program = inputs.schedule.programs[static_cast<std::size_t>(at.pipeline)];
+        for (RecordedOp& recorded : ops[rank_at(degrees, at).index()]) {
+          const Op& op = program[recorded.position];
+          if (!receiving && is_send(op.kind)) sends[key_of(op, recorded.step)] = &recorded;
+          if (!receiving || !is_receive(op.kind)) continue;
+          const auto send = sends.find(key_of(op, recorded.step));
+          if (send == sends.end()) continue;
+          const double begin_s = std::max(recorded.posted_s, send->second->posted_s);
+          recorded.begin_s = send->second->begin_s = begin_s;
+          recorded.end_s = std::max(recorded.end_s, begin_s);
+          send->second->end_s = std::max(recorded.end_s, begin_s);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace stagecraft

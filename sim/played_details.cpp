@@ -1,0 +1,109 @@
+// Segments and link counters of a played trace.
+#include <algorithm>
+#include <map>
+
+#include "sim/played_trace.hpp"
+
+namespace stagecraft {
+namespace {
+
+/// Label of every segment of a body, as an index into Trace::labels.
+using SegmentLabels = std::vector<std::vector<std::uint16_t>>;
+
+SegmentLabels label_segments(Trace& trace, const Body& body, std::map<std::string, std::uint16_t>& known) {
+  SegmentLabels labels;
+  for (const BodyPart& part : body.parts) {
+    std::vector<std::uint16_t>& of_part = labels.emplace_back();
+    for (const Segment& segment : part.segments) {
+      const auto [entry, added] = known.emplace(segment.name, static_cast<std::uint16_t>(trace.labels.size()));
+      if (added) trace.labels.emplace_back(segment.name);
+      of_part.push_back(entry->second);
+    }
+  }
+  return labels;
+}
+
+BodyId body_of(const Schedule& schedule, const Span& span) {
+  if (span.stage < 0) return {};
+  const auto stage = static_cast<std::size_t>(span.stage);
+  if (stage >= schedule.bodies.of_stage.size()) return {};
+  return schedule.bodies.of_stage[stage][static_cast<std::size_t>(span.kind)];
+}
+
+void append_segments(Trace& trace, const Span& whole, const Body& body, const BodyTime& time,
+                     const SegmentLabels& labels) {
+  const double waited = whole.end_s - whole.begin_s - time.total.expected.value;
+  const double collectives = time.collectives.value;
+  const double slower = collectives > 0 ? 1 + waited / collectives : 1;
+  Span span = whole;
+  span.segment = 0;
+  double at = whole.begin_s;
+  for (std::size_t part = 0; part < body.parts.size(); ++part) {
+    for (std::int32_t turn = 0; turn < body.parts[part].repeat; ++turn) {
+      for (std::size_t i = 0; i < body.parts[part].segments.size(); ++i) {
+        const SegmentTime& timed = time.segments[part][i];
+        const double seconds = timed.time.value * (timed.is_collective ? slower : 1);
+        span.begin_s = std::min(at, whole.end_s);
+        at += seconds;
+        span.end_s = std::min(at, whole.end_s);
+        span.tensor_s = timed.is_collective ? span.end_s - span.begin_s : 0;
+        span.label = labels[part][i];
+        trace.spans.push_back(span);
+        ++span.segment;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_segment_spans(Trace& trace, const Schedule& schedule, const std::vector<BodyTime>& bodies) {
+  std::map<std::string, std::uint16_t> known{{"", 0}};
+  std::vector<SegmentLabels> labels;
+  for (const Body& body : schedule.bodies.bodies) labels.push_back(label_segments(trace, body, known));
+  const std::size_t operations = trace.spans.size();
+  for (std::size_t i = 0; i < operations; ++i) {
+    const Span whole = trace.spans[i];
+    const BodyId id = body_of(schedule, whole);
+    if (!id.valid()) continue;
+    append_segments(trace, whole, schedule.bodies.bodies[id.index()], bodies[id.index()], labels[id.index()]);
+  }
+}
+
+void add_link_counters(Trace& trace, const Playbook& book, const std::vector<std::string>& names,
+                       const std::vector<PlayedFlow>& flows) {
+  struct Change {
+    double time, rate;
+  };
+  std::vector<std::vector<Change>> changes(book.links.size());
+  for (const PlayedFlow& flow : flows) {
+    if (flow.end_s <= flow.begin_s) continue;
+    const double rate = static_cast<double>(flow.units) / (flow.end_s - flow.begin_s);
+    for (const Crossing& crossing : book.paths[static_cast<std::size_t>(flow.path)].crossings) {
+      const auto link = static_cast<std::size_t>(crossing.link);
+      const double on_link = rate * crossing.crossings * book.links[link].bytes_per_unit;
+      changes[link].push_back({flow.begin_s, on_link});
+      changes[link].push_back({flow.end_s, -on_link});
+    }
+  }
+  for (std::size_t link = 0; link < changes.size(); ++link) {
+    std::vector<Change>& of_link = changes[link];
+    std::stable_sort(of_link.begin(), of_link.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+    CounterSeries series{"link/" + names[link], "B/s", -1, {0.0}, {0.0}};
+    double rate = 0;
+    for (std::size_t i = 0; i < of_link.size(); ++i) {
+      rate += of_link[i].rate;
+      if (i + 1 < of_link.size() && of_link[i + 1].time == of_link[i].time) continue;
+      const double shown = rate < 1 ? 0 : rate;  // what is left of sums of floating-point numbers
+      if (series.time_s.back() == of_link[i].time) {
+        series.value.back() = shown;
+      } else {
+        series.time_s.push_back(of_link[i].time);
+        series.value.push_back(shown);
+      }
+    }
+    trace.counters.push_back(std::move(series));
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,39 @@
+#include "sim/simulate.hpp"
+
+#include <cassert>
+
+#include "sim/playbook.hpp"
+#include "sim/played_trace.hpp"
+#include "sim/player.hpp"
+
+namespace stagecraft {
+namespace {
+
+Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
+                 const Topology& topology, const SimulationOptions& options) {
+  const std::vector<BodyTime> bodies = time_bodies(model, schedule, plan);
+  const Playbook book = make_playbook(plan, schedule, model, bodies, topology, options.folded);
+  std::vector<std::string> names;
+  for (const Bottleneck& bottleneck : book.links) names.push_back(link(topology, bottleneck.link).name);
+
+  std::vector<PlayedFlow> flows;
+  const PlayedTimes times = play(book, graph, options.steps, names, options.link_counters ? &flows : nullptr);
+
+  Trace trace = trace_of(times, book, plan, schedule, graph, topology, options.steps);
+  if (options.segment_spans) add_segment_spans(trace, schedule, bodies);
+  if (options.link_counters) add_link_counters(trace, book, names, flows);
+  return trace;
+}
+
+}  // namespace
+
+Trace simulate(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
+               const Topology& topology, const SimulationOptions& options) {
+  assert(options.steps >= 1 && options.steps <= 255);
+  // Sorting needs room for a second set of spans, so the times behind them are given back first.
+  Trace trace = play_steps(plan, schedule, graph, model, topology, options);
+  sort_spans(trace);
+  return trace;
+}
+
+}  // namespace stagecraft

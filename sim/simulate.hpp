@@ -1,0 +1,30 @@
+#pragma once
+// One or several training steps played on SimGrid, with every link modelled that more than one kind of traffic uses.
+// Not thread-safe, and one simulation at a time: SimGrid keeps its clock and its models per process.
+
+#include "cost/cost_model.hpp"
+#include "plan/plan.hpp"
+#include "schedule/graph.hpp"
+#include "schedule/schedule.hpp"
+#include "topology/topology.hpp"
+#include "trace/trace.hpp"
+
+namespace stagecraft {
+
+struct SimulationOptions {
+  std::int32_t steps = 1;      // 1 to 255, in a row
+  bool segment_spans = false;  // a span per segment too, not only per operation
+  bool link_counters = false;  // "link/NAME" in B/s for every link that two kinds of traffic share
+  bool folded = true;          // one pipeline stands for all data replicas; false: each is played on its own
+};
+
+/// The trace of all steps; `producer`, `scenario` and `provenance` are left to the caller.
+///
+/// The ranks of a tensor group move in step, so one stands for all; if folded, so do the replicas of the data group.
+/// Traffic of the ranks that one stands for is counted in full on every link it crosses (sim/traffic.hpp,
+/// sim/bottlenecks.hpp). On links that nobody else uses at the time every operation takes its closed-form time
+/// (core/cost) exactly. Precondition: the schedule is lowered and check_schedule found no error.
+Trace simulate(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
+               const Topology& topology, const SimulationOptions& options);
+
+}  // namespace stagecraft

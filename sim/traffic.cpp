@@ -1,0 +1,195 @@
+#include "sim/traffic.hpp"
+
+#include <algorithm>
+
+#include "sim/ring.hpp"
+
+namespace stagecraft {
+namespace {
+
+/// Sums crossings per link over the communicators of one class.
+class UseCounter {
+ public:
+  explicit UseCounter(const Topology& topology) : topology_(topology) {}
+
+  void next_communicator() { ++communicator_; }
+  void cross(GpuId from, GpuId to, std::int64_t weight) {
+    find_route(topology_, from, to, route_);
+    for (const LinkId link : route_.links) crossings_.push_back({link, communicator_, weight});
+  }
+  std::vector<LinkUse> uses() {
+    std::sort(crossings_.begin(), crossings_.end(), [](const Crossing& a, const Crossing& b) {
+      return a.link != b.link ? a.link < b.link : a.communicator < b.communicator;
+    });
+    std::vector<LinkUse> uses;
+    std::int64_t of_communicator = 0;
+    for (std::size_t i = 0; i < crossings_.size(); ++i) {
+      const bool new_link = i == 0 || crossings_[i].link != crossings_[i - 1].link;
+      if (new_link) uses.push_back({crossings_[i].link, 0, 0});
+      if (new_link || crossings_[i].communicator != crossings_[i - 1].communicator) of_communicator = 0;
+      of_communicator += crossings_[i].weight;
+      uses.back().all += crossings_[i].weight;
+      uses.back().one = std::max(uses.back().one, of_communicator);
+    }
+    return uses;
+  }
+
+ private:
+  struct Crossing {
+    LinkId link;
+    std::int32_t communicator;
+    std::int64_t weight;
+  };
+  const Topology& topology_;
+  Route route_;
+  std::vector<Crossing> crossings_;
+  std::int32_t communicator_ = 0;
+};
+
+Coordinates at(const Degrees& degrees, std::int32_t tensor, std::int32_t replica, PipelineRank pipeline) {
+  return {tensor, replica % degrees.context, replica / degrees.context, pipeline.value};
+}
+
+void cross_pairs(const TrafficClass& traffic, const Plan& plan, UseCounter& counter) {
+  const Degrees& degrees = plan.degrees;
+  const std::int32_t replicas = degrees.data * degrees.context;
+  const std::int32_t first = std::max(0, traffic.replica);
+  const std::int32_t last = traffic.replica < 0 ? replicas : traffic.replica + 1;
+  for (std::int32_t replica = first; replica < last; ++replica) {
+    for (std::int32_t tensor = 0; tensor < degrees.tensor; ++tensor) {
+      counter.next_communicator();
+      counter.cross(gpu_of(plan, rank_at(degrees, at(degrees, tensor, replica, traffic.from))),
+                    gpu_of(plan, rank_at(degrees, at(degrees, tensor, replica, traffic.to))), 1);
+    }
+  }
+}
+
+/// The pipeline rank that shares the embedding with `rank`, or the other copy of a bidirectional stage.
+PipelineRank partner(const Schedule& schedule, PipelineRank rank, const Op& op) {
+  if (op.kind == OpKind::reduce_tied) {
+    const Stage first(0), last(stage_count(schedule) - 1);
+    for (std::uint8_t copy = 0; copy < schedule.placement.size(); ++copy) {
+      if (rank_of(schedule, first, copy) == rank) return rank_of(schedule, last, copy);
+      if (rank_of(schedule, last, copy) == rank) return rank_of(schedule, first, copy);
+    }
+    return {};
+  }
+  if (schedule.placement.size() < 2 || !op.stage.valid()) return {};
+  return rank_of(schedule, op.stage, op.replica == 0 ? 1 : 0);
+}
+
+using Members = std::vector<GpuId>;
+
+void append_group(Members& members, Axis axis, Rank rank, const Plan& plan) {
+  for (const Rank member : group_of(plan.degrees, axis, rank)) members.push_back(gpu_of(plan, member));
+}
+
+/// Counts what `senders` (all members if empty) put on the ring.
+std::int64_t cross_ring(const Members& members, const Members& senders, const Topology& topology, UseCounter& counter) {
+  if (members.size() < 2) return 1;
+  const Ring ring = make_ring(topology, members);
+  counter.next_communicator();
+  for (const RingEdge& edge : ring.edges) {
+    if (!senders.empty() && !std::binary_search(senders.begin(), senders.end(), edge.from)) continue;
+    counter.cross(edge.from, edge.to, edge.weight);
+  }
+  return ring.units;
+}
+
+std::int64_t cross_data_rings(const TrafficClass& traffic, const Plan& plan, const Topology& topology,
+                              UseCounter& counter) {
+  std::int64_t units = 1;
+  for (std::int32_t tensor = 0; tensor < plan.degrees.tensor; ++tensor) {
+    Members senders, members;
+    append_group(senders, Axis::data, rank_at(plan.degrees, at(plan.degrees, tensor, 0, traffic.from)), plan);
+    members = senders;
+    if (traffic.to.valid() && traffic.to != traffic.from) {
+      append_group(members, Axis::data, rank_at(plan.degrees, at(plan.degrees, tensor, 0, traffic.to)), plan);
+      std::sort(members.begin(), members.end());
+    }
+    units = std::max(units, cross_ring(members, senders, topology, counter));
+  }
+  return units;
+}
+
+std::int64_t cross_tensor_rings(const TrafficClass& traffic, const Plan& plan, const Topology& topology,
+                                UseCounter& counter) {
+  std::int64_t units = 1;
+  const std::int32_t replicas = plan.degrees.data * plan.degrees.context;
+  const std::int32_t last = traffic.replica < 0 ? replicas : traffic.replica + 1;
+  for (std::int32_t replica = std::max(0, traffic.replica); replica < last; ++replica) {
+    Members members;
+    append_group(members, Axis::tensor, rank_at(plan.degrees, at(plan.degrees, 0, replica, traffic.from)), plan);
+    units = std::max(units, cross_ring(members, {}, topology, counter));
+  }
+  return units;
+}
+
+bool is_communication(OpKind kind) {
+  return is_send(kind) || kind == OpKind::reduce_grad || kind == OpKind::reduce_tied || kind == OpKind::gather_params ||
+         kind == OpKind::unshard;
+}
+
+}  // namespace
+
+std::int32_t replica_count(const Plan& plan, bool folded) {
+  return folded ? 1 : plan.degrees.data * plan.degrees.context;
+}
+
+TrafficClass class_of(const Schedule& schedule, PipelineRank rank, const Op& op, std::int32_t replica) {
+  if (is_send(op.kind)) {
+    const Channel& channel = schedule.channels[op.channel.index()];
+    return {TrafficKind::send, channel.gradient, replica, channel.from, channel.to};
+  }
+  if (op.kind == OpKind::reduce_tied) return {TrafficKind::tied, false, replica, rank, partner(schedule, rank, op)};
+  return {TrafficKind::data, false, -1, rank, partner(schedule, rank, op)};
+}
+
+std::vector<TrafficClass> traffic_classes(const Plan& plan, const Schedule& schedule, bool folded) {
+  std::vector<TrafficClass> classes;
+  for (std::int32_t replica = 0; replica < replica_count(plan, folded); ++replica) {
+    const std::int32_t of_class = folded ? -1 : replica;
+    for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+      if (plan.degrees.tensor > 1) classes.push_back({TrafficKind::tensor, false, of_class, PipelineRank(rank), {}});
+      for (const Op& op : schedule.programs[rank]) {
+        if (is_communication(op.kind) && !is_send(op.kind)) {
+          classes.push_back(class_of(schedule, PipelineRank(rank), op, of_class));
+        }
+      }
+    }
+    for (const Channel& channel : schedule.channels) {
+      classes.push_back({TrafficKind::send, channel.gradient, of_class, channel.from, channel.to});
+    }
+  }
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return classes;
+}
+
+ClassTraffic traffic_of(const TrafficClass& traffic, const Plan& plan, const Topology& topology) {
+  UseCounter counter(topology);
+  std::int64_t units = 1;
+  switch (traffic.kind) {
+    case TrafficKind::send:
+    case TrafficKind::tied:
+      cross_pairs(traffic, plan, counter);
+      break;
+    case TrafficKind::data:
+      units = cross_data_rings(traffic, plan, topology, counter);
+      break;
+    case TrafficKind::tensor:
+      units = cross_tensor_rings(traffic, plan, topology, counter);
+      break;
+  }
+  return {1.0 / static_cast<double>(units), false, counter.uses()};
+}
+
+bool has_several_channels(const TrafficClass& traffic, const Schedule& schedule) {
+  if (traffic.kind != TrafficKind::send) return false;
+  const auto belongs = [&](const Channel& channel) {
+    return channel.from == traffic.from && channel.to == traffic.to && channel.gradient == traffic.gradient;
+  };
+  return std::count_if(schedule.channels.begin(), schedule.channels.end(), belongs) > 1;
+}
+
+}  // namespace stagecraft

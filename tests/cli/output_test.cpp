@@ -1,0 +1,111 @@
+// Where output goes, and that it is whole.
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "run_program.hpp"
+
+using namespace stagecraft;
+
+namespace {
+
+std::vector<std::string> estimate(std::vector<std::string> more) {
+  std::vector<std::string> words{"simulate", shipped("gpt-1.7b-selene"), "--estimate"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("the same input gives the same bytes in every format") {
+  for (const char* format : {"text", "json", "csv", "md"}) {
+    const Outcome first = run_program(estimate({"--format", format}));
+    CHECK(first.exit_code == 0);
+    CHECK(!first.output.empty());
+    CHECK(first.output == run_program(estimate({"--format", format})).output);
+  }
+}
+
+TEST_CASE("a pipe gets no colour, whatever the environment says") {
+  CHECK(run_program(estimate({}), {"TERM=xterm-256color"}).output.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("reports and traces are written to files, and nothing to standard output") {
+  const Scratch scratch;
+  const Outcome outcome =
+      run_program(estimate({"--format", "json", "-o", scratch.file("r.json"), "--trace", scratch.file("t.json")}));
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output.empty());
+  CHECK(scratch.entries() == std::vector<std::string>{"r.json", "t.json"});
+  CHECK(nlohmann::json::parse(text_of_file(scratch.file("r.json"))).at("version") == 1);
+  CHECK(nlohmann::json::parse(text_of_file(scratch.file("t.json"))).at("traceEvents").size() > 10);
+}
+
+TEST_CASE("invalid input leaves no file behind") {
+  const Scratch scratch;
+  const Outcome outcome = run_program(
+      estimate({"--set", "parallel.tensor=7", "-o", scratch.file("r.txt"), "--trace", scratch.file("t.trace")}));
+  CHECK(outcome.exit_code == 3);
+  CHECK(scratch.entries().empty());
+}
+
+TEST_CASE("a report that cannot be written leaves no trace behind, and the other way round") {
+  const Scratch scratch;
+  CHECK(run_program(estimate({"-o", "/nowhere/r.txt", "--trace", scratch.file("t.json")})).exit_code == 3);
+  CHECK(run_program(estimate({"-o", scratch.file("r.txt"), "--trace", "/nowhere/t.json"})).exit_code == 3);
+  CHECK(scratch.entries().empty());
+}
+
+TEST_CASE("a full disk is an error on standard output and in a file") {
+  const Outcome out = run_program(estimate({}), {}, "/dev/full");
+  CHECK(out.exit_code == 1);
+  CHECK_THAT(out.messages, Catch::Contains("standard output"));
+  CHECK(run_program(estimate({"-o", "/dev/full"})).exit_code == 3);
+}
+
+TEST_CASE("a reader that goes away is no error") {
+  int ends[2] = {-1, -1};
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[1]);
+    const std::string program = program_path();
+    ::execl(program.c_str(), program.c_str(), "schedule", "1f1b", "-p", "64", "-m", "512", "--format", "json", nullptr);
+    std::_Exit(99);
+  }
+  ::close(ends[1]);
+  ::close(ends[0]);  // before anything is read
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("Ctrl+C ends it with 130 and without a file") {
+  const Scratch scratch;
+  // A FIFO that nobody reads keeps the program waiting for as long as it takes.
+  const std::string path = scratch.file("fifo");
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string program = program_path();
+    ::execl(program.c_str(), program.c_str(), "schedule", "1f1b", "-p", "2", "-m", "2", "-o", path.c_str(), nullptr);
+    std::_Exit(99);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(scratch.entries() == std::vector<std::string>{"fifo"});
+}

@@ -1,0 +1,42 @@
+#pragma once
+// Runs the real binary as a child process.
+
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+struct Outcome {
+  int exit_code = -1;  // 128 + signal if one ended it
+  std::string output, messages;
+};
+
+/// Runs stagecraft with `words`, standard input closed, `environment` ("NAME=VALUE") added.
+/// `standard_output`: where it goes instead of a pipe ("" for the pipe).
+Outcome run_program(const std::vector<std::string>& words, const std::vector<std::string>& environment = {},
+                    const std::string& standard_output = "");
+
+std::string program_path();
+
+/// A scenario of the source tree: "gpt-145b-selene".
+std::string shipped(const std::string& name);
+
+/// A directory of its own, removed at the end.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string file(const std::string& name) const;
+  std::string write(const std::string& name, const std::string& text) const;  // returns the path
+  std::vector<std::string> entries() const;
+
+ private:
+  std::string path_;
+};
+
+std::string text_of_file(const std::string& path);
+
+}  // namespace stagecraft

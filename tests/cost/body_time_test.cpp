@@ -1,0 +1,111 @@
+#include <catch2/catch.hpp>
+
+#include "machines.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::testing;
+
+namespace {
+
+Scenario small_scenario() {
+  Scenario scenario;
+  scenario.cluster = round_cluster(2, 8);
+  ModelSpec& model = scenario.model;
+  model.name = "small";
+  model.hidden = 2048;
+  model.blocks = 4;
+  model.vocabulary = 8192;
+  model.sequence_length = 1024;
+  model.attention = {16, 16, 128, true, true};
+  model.mlp = {8192, false, Activation::gelu, true};
+  RunSpec& run = scenario.run;
+  run.parallel.tensor = 8;
+  run.parallel.data = 2;
+  run.batch = {4, 2};
+  run.sequence_length = 1024;
+  run.precision = Precision::fp16_mixed;
+  run.attention_kernel = AttentionKernel::fused_softmax;
+  return scenario;
+}
+
+BodyTime backward(const Scenario& scenario, const Calibration& calibration) {
+  const Plan plan = make_plan(scenario);
+  const CostModel model = make_cost_model(plan, build_topology(scenario.cluster), calibration);
+  const Bodies bodies = make_bodies(plan);
+  const BodyId id = bodies.of_stage[0][static_cast<std::size_t>(OpKind::backward)];
+  return time_bodies(model, bodies, plan)[id.index()];
+}
+
+}  // namespace
+
+TEST_CASE("a body takes the sum of its segments, parts repeated once per block") {
+  const Scenario scenario = small_scenario();
+  const Plan plan = make_plan(scenario);
+  const Bodies bodies = make_bodies(plan);
+  const CostModel model = make_cost_model(plan, build_topology(scenario.cluster), shipped("a100-hdr"));
+  const std::vector<BodyTime> times = time_bodies(model, bodies, plan);
+  REQUIRE(times.size() == bodies.bodies.size());
+  for (std::size_t b = 0; b < times.size(); ++b) {
+    double sum = 0;
+    for (std::size_t p = 0; p < times[b].segments.size(); ++p) {
+      REQUIRE(times[b].segments[p].size() == bodies.bodies[b].parts[p].segments.size());
+      for (const SegmentTime& segment : times[b].segments[p])
+        sum += segment.time.value * bodies.bodies[b].parts[p].repeat;
+    }
+    CHECK(times[b].total.expected.value == Approx(sum));
+    CHECK((times[b].kernels + times[b].collectives).value == Approx(sum));
+    CHECK(times[b].total.low <= times[b].total.expected);
+    CHECK(times[b].total.expected <= times[b].total.high);
+  }
+}
+
+TEST_CASE("with tensor overlap a backward shows only what sticks out of the weight gradient's product") {
+  Scenario scenario = small_scenario();
+  const BodyTime apart = backward(scenario, ideal_calibration());
+  scenario.run.overlap.tensor = true;
+  const BodyTime behind = backward(scenario, ideal_calibration());
+  CHECK(behind.kernels.value == Approx(apart.kernels.value));
+  CHECK(behind.collectives < apart.collectives);
+  CHECK(behind.collectives.value >= 0);
+}
+
+TEST_CASE("a host that launches too slowly sets the pace of a body's kernels") {
+  const Scenario scenario = small_scenario();
+  Calibration calibration = ideal_calibration();
+  const BodyTime fast = backward(scenario, calibration);
+  calibration.constants["host_launch_us"].value = 1e-3;  // a nanosecond per kernel
+  CHECK(backward(scenario, calibration).kernels.value == Approx(fast.kernels.value));
+  calibration.constants["host_launch_us"].value = 1e5;  // a tenth of a second per kernel
+  const BodyTime slow = backward(scenario, calibration);
+  const Plan plan = make_plan(scenario);
+  const Bodies bodies = make_bodies(plan);
+  double launches = 0;
+  for (const BodyPart& part :
+       bodies.bodies[bodies.of_stage[0][static_cast<std::size_t>(OpKind::backward)].index()].parts) {
+    for (const Segment& segment : part.segments) launches += segment.kernel.launches * part.repeat;
+  }
+  CHECK(slow.kernels.value == Approx(0.1 * launches));
+}
+
+TEST_CASE("gradients are reduced whole, or scattered and gathered again under ZeRO 1") {
+  Scenario scenario = small_scenario();
+  Op op;
+  op.kind = OpKind::reduce_grad;
+  op.stage = Stage{0};
+  Plan plan = make_plan(scenario);
+  const double parameters = parameters_per_rank(plan, Stage{0});
+  CHECK(collective_of(plan, op).kind == CollectiveKind::all_reduce);
+  CHECK(collective_of(plan, op).bytes.value == Approx(2 * parameters));  // fp16
+  scenario.run.zero_stage = 1;
+  plan = make_plan(scenario);
+  CHECK(collective_of(plan, op).kind == CollectiveKind::reduce_scatter);
+  op.kind = OpKind::gather_params;
+  CHECK(collective_of(plan, op).kind == CollectiveKind::all_gather);
+  // Two ranks on two nodes, one NIC each at 10 GB/s.
+  const Topology topology = build_topology(scenario.cluster);
+  const CostModel model = make_cost_model(plan, topology, ideal_calibration());
+  Schedule schedule;
+  schedule.placement = {{PipelineRank{0}}};
+  const CollectiveTime time = time_of(model, schedule, plan, topology, PipelineRank{0}, op);
+  CHECK(time.total.expected.value == Approx(2 * parameters / 2 / 10e9));
+}

@@ -1,0 +1,126 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "machines.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::testing;
+
+namespace {
+
+double all_reduce(double bytes, const Topology& topology, const std::vector<GpuId>& members,
+                  const Calibration& calibration) {
+  return collective_time(CollectiveKind::all_reduce, Bytes{bytes}, shape_of(topology, members), calibration)
+      .total.expected.value;
+}
+
+}  // namespace
+
+TEST_CASE("inside a node an all-reduce takes its latency and 2(n-1)/n of its bytes over the bus bandwidth") {
+  const Topology topology = build_topology(round_cluster(1, 0));
+  const Calibration calibration = ideal_calibration();
+  CHECK(all_reduce(1e9, topology, gpus(0, 8), calibration) == Approx(10e-6 + 1e9 * 14 / 8 / 100e9));
+  CHECK(all_reduce(1e9, topology, gpus(0, 2), calibration) == Approx(10e-6 + 1e9 / 100e9));
+  CHECK(all_reduce(1e9, topology, gpus(3, 1), calibration) == 0);
+  CHECK(all_reduce(0, topology, gpus(0, 8), calibration) == 0);
+}
+
+TEST_CASE("an all-gather and a reduce-scatter together take what an all-reduce takes, and one latency more") {
+  const Topology topology = build_topology(round_cluster(1, 0));
+  const GroupShape shape = shape_of(topology, gpus(0, 8));
+  const Calibration calibration = ideal_calibration();
+  const auto seconds = [&](CollectiveKind kind) {
+    return collective_time(kind, Bytes{1e9}, shape, calibration).total.expected.value;
+  };
+  CHECK(seconds(CollectiveKind::all_gather) + seconds(CollectiveKind::reduce_scatter) ==
+        Approx(seconds(CollectiveKind::all_reduce) + 10e-6));
+}
+
+TEST_CASE("across nodes the ring runs at the rate of the NICs that its GPUs are nearest to") {
+  const Topology topology = build_topology(round_cluster(4, 8));
+  const Calibration calibration = ideal_calibration();
+  // One GPU per node: one NIC of 10 GB/s; four ranks. All GPUs: eight NICs; 32 ranks and a node's latency.
+  CHECK(all_reduce(1e9, topology, gpus(0, 4, 8), calibration) == Approx(1e9 * 2 * 3 / 4 / 10e9));
+  CHECK(all_reduce(1e9, topology, gpus(0, 32), calibration) == Approx(10e-6 + 1e9 * 2 * 31 / 32 / 80e9));
+}
+
+TEST_CASE("groups that share a NIC are told what they lose to each other") {
+  const Topology topology = build_topology(round_cluster(4, 4));
+  const std::vector<GpuId> one_per_node = gpus(0, 4, 8);
+  const GroupShape shape = shape_of(topology, one_per_node);
+  CHECK(shape.nic_sharers == 2);  // two GPUs to a NIC
+  const CollectiveTime time = collective_time(CollectiveKind::all_reduce, Bytes{1e9}, shape, ideal_calibration());
+  CHECK(time.shared.value == Approx(2 * time.total.expected.value));
+  CHECK(shape_of(topology, gpus(0, 32)).nic_sharers == 1);
+}
+
+TEST_CASE("many nodes are reached over a tree when a ring would take longer") {
+  Calibration calibration = ideal_calibration();
+  calibration.constants["inter_hop_us"].value = 20;
+  calibration.constants["inter_level_us"].value = 100;
+  calibration.constants["inter_level_small_us"].value = 100;
+  const GroupShape few{2, 2, 1, LinkKind::nvlink, false, {0}, {10e9}, 1};
+  const GroupShape many{64, 64, 1, LinkKind::nvlink, false, {0}, {10e9}, 1};
+  const CollectiveTime ring = collective_time(CollectiveKind::all_reduce, Bytes{1e6}, few, calibration);
+  const CollectiveTime tree = collective_time(CollectiveKind::all_reduce, Bytes{1e6}, many, calibration);
+  CHECK(std::string(ring.algorithm) == "ring");
+  CHECK(ring.latency.value == Approx(2 * 1 * 20e-6));
+  CHECK(std::string(tree.algorithm) == "tree");
+  CHECK(tree.latency.value == Approx(6 * 100e-6));
+}
+
+TEST_CASE("a send takes its latency and its bytes over the slowest link of the route") {
+  const Topology topology = build_topology(round_cluster(2, 8));
+  Calibration calibration = ideal_calibration();
+  calibration.constants["transfer_latency_us"].value = 20;
+  Route route;
+  find_route(topology, GpuId{0}, GpuId{1}, route);
+  CHECK(transfer_time(Bytes{1e9}, route, calibration).total.expected.value == Approx(20e-6 + 1e9 / 100e9));
+  find_route(topology, GpuId{0}, GpuId{8}, route);
+  CHECK(transfer_time(Bytes{1e9}, route, calibration).total.expected.value ==
+        Approx(20e-6 + route.latency.value + 1e9 / 10e9));
+  find_route(topology, GpuId{0}, GpuId{0}, route);
+  CHECK(transfer_time(Bytes{1e9}, route, calibration).total.expected.value == 0);
+}
+
+TEST_CASE("copies through host memory run at the staging rate") {
+  const Topology topology = build_topology(round_cluster(1, 0));
+  Calibration calibration = ideal_calibration();
+  calibration.constants["host_staging_efficiency"].value = 0.5;
+  Route route;
+  find_route(topology, GpuId{0}, GpuId{1}, route);
+  route.staged_through_host = true;
+  CHECK(transfer_time(Bytes{1e9}, route, calibration).total.expected.value == Approx(2 * 1e9 / 100e9));
+}
+
+TEST_CASE("collectives on eight A100 take what nccl-tests measures") {
+  // github.com/microsoft/superbenchmark tests/data/nccl_*.log: us by bytes.
+  struct Row {
+    CollectiveKind kind;
+    double bytes, us;
+  };
+  const std::vector<Row> rows{
+      {CollectiveKind::all_reduce, 1048576, 74.78},       {CollectiveKind::all_reduce, 16777216, 226.0},
+      {CollectiveKind::all_reduce, 134217728, 1162.2},    {CollectiveKind::all_reduce, 1073741824, 8159.5},
+      {CollectiveKind::all_gather, 16777216, 167.7},      {CollectiveKind::all_gather, 134217728, 698.6},
+      {CollectiveKind::all_gather, 1073741824, 4413.4},   {CollectiveKind::reduce_scatter, 16777216, 152.4},
+      {CollectiveKind::reduce_scatter, 134217728, 618.1}, {CollectiveKind::reduce_scatter, 1073741824, 4203.0}};
+  const GroupShape shape = shape_of(build_topology(dgx_a100(1)), gpus(0, 8));
+  const Calibration calibration = shipped("a100-hdr");
+  for (const Row& row : rows) {
+    CAPTURE(row.bytes, row.us);
+    const double us = 1e6 * collective_time(row.kind, Bytes{row.bytes}, shape, calibration).total.expected.value;
+    CHECK(us == Approx(row.us).epsilon(0.05));
+  }
+}
+
+TEST_CASE("an all-reduce over two DGX A100 takes what was measured on two nodes of eight 200 Gb/s NICs") {
+  // OCI BM.GPU.B4.8, nccl-tests: 8 GiB in 84.9 ms, bus bandwidth 189.6 GB/s; 1 GiB in 10.9 ms.
+  const GroupShape shape = shape_of(build_topology(dgx_a100(2)), gpus(0, 16));
+  const Calibration calibration = shipped("a100-hdr");
+  const auto ms = [&](double bytes) {
+    return 1e3 * collective_time(CollectiveKind::all_reduce, Bytes{bytes}, shape, calibration).total.expected.value;
+  };
+  CHECK(ms(8589934592) == Approx(84.95).epsilon(0.03));
+  CHECK(ms(1073741824) == Approx(10.89).epsilon(0.03));
+}

@@ -1,0 +1,97 @@
+#include "cost/flops.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "machines.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::testing;
+
+namespace {
+
+Scenario gpt(double hidden, std::int64_t blocks, std::int64_t heads) {
+  Scenario scenario;
+  ModelSpec& model = scenario.model;
+  model.name = "gpt";
+  model.hidden = static_cast<std::int64_t>(hidden);
+  model.blocks = blocks;
+  model.vocabulary = 51200;
+  model.sequence_length = 2048;
+  model.attention = {heads, heads, model.hidden / heads, true, true};
+  model.mlp = {4 * model.hidden, false, Activation::gelu, true};
+  scenario.run.sequence_length = 2048;
+  scenario.run.precision = Precision::fp16_mixed;
+  scenario.run.attention_kernel = AttentionKernel::fused_softmax;
+  return scenario;
+}
+
+double flops(const char* convention, const Plan& plan) {
+  return find_flop_convention(convention)->of_step(plan).value;
+}
+
+}  // namespace
+
+TEST_CASE("the SC21 convention turns published TFLOP/s into published training days") {
+  // arXiv 2104.04473, section 5: 175B parameters, batch 1536, 1024 GPUs at 140 TFLOP/s, 300 billion tokens in 34 days.
+  Scenario scenario = gpt(12288, 96, 96);
+  scenario.run.batch = {1536, 1};
+  const Plan plan = make_plan(scenario);
+  const double step_s = flops("megatron-sc21", plan) / (1024 * 140e12);
+  const double days = step_s * 300e9 / (1536.0 * 2048) / 86400;
+  CHECK(days == Approx(34).epsilon(0.03));  // the paper rounds, and leaves attention out of this figure
+}
+
+TEST_CASE("the Korthikanti convention turns published step times into published utilisation") {
+  // arXiv 2205.05198, table 5: 530B in 37.83 s on 280 A100 is 56.0 % MFU, 175B in 13.75 s on 64 is 51.4 %.
+  Scenario scenario = gpt(20480, 105, 128);
+  scenario.run.batch = {280, 1};
+  CHECK(flops("gemm-full-attention", make_plan(scenario)) / (280 * 37.83 * 312e12) == Approx(0.560).epsilon(0.005));
+  scenario = gpt(12288, 96, 96);
+  scenario.run.batch = {64, 1};
+  CHECK(flops("gemm-full-attention", make_plan(scenario)) / (64 * 13.75 * 312e12) == Approx(0.514).epsilon(0.005));
+}
+
+TEST_CASE("with full recompute the hardware executes exactly what the SC21 formula counts") {
+  Scenario scenario = gpt(6144, 40, 48);
+  scenario.run.batch = {64, 2};
+  scenario.run.recompute = Recompute::full;
+  scenario.run.parallel.tensor = 8;
+  scenario.run.parallel.data = 4;
+  const Plan plan = make_plan(scenario);
+  CHECK(hardware_flops_of_step(plan).value == Approx(flops("megatron-sc21", plan)).epsilon(1e-12));
+}
+
+TEST_CASE("without recompute the hardware executes three forward passes") {
+  Scenario scenario = gpt(6144, 40, 48);
+  scenario.run.batch = {64, 2};
+  const Plan plan = make_plan(scenario);
+  CHECK(hardware_flops_of_step(plan).value == Approx(flops("gemm-full-attention", plan)).epsilon(1e-12));
+}
+
+TEST_CASE("hardware FLOPs are never fewer than model FLOPs, with flash attention too") {
+  Scenario scenario = gpt(4096, 32, 32);
+  scenario.run.batch = {8, 1};
+  scenario.run.attention_kernel = AttentionKernel::flash_2;
+  const Plan plan = make_plan(scenario);
+  const double again = 8 * 2048.0 * 32 * 2 * 2048 * 4096;  // the scores once more, 2 s h per token and block
+  CHECK(hardware_flops_of_step(plan).value == Approx(flops("gemm-full-attention", plan) + again));
+}
+
+TEST_CASE("half of the attention separates the causal convention from the full one") {
+  Scenario scenario = gpt(4096, 32, 32);
+  scenario.run.batch = {8, 1};
+  const Plan plan = make_plan(scenario);
+  const double tokens = 8 * 2048;
+  const double half = 3 * tokens * 32 * 2 * 2048 * 4096;  // 3 x (4 s h / 2) per token and block
+  CHECK(flops("gemm-full-attention", plan) - flops("causal-attention", plan) == Approx(half));
+  CHECK(flops("6n-attention", plan) - flops("6n", plan) == Approx(tokens * 12 * 32 * 4096 * 2048));
+}
+
+TEST_CASE("every convention has a name of its own, a formula and a source") {
+  for (const FlopConvention& convention : flop_conventions()) {
+    CHECK(find_flop_convention(convention.name) == &convention);
+    CHECK(std::string(convention.formula).size() > 5);
+    CHECK(std::string(convention.source).size() > 5);
+  }
+  CHECK(find_flop_convention("6m") == nullptr);
+}

@@ -1,0 +1,171 @@
+// Whole jobs in one process: their traces, their memory, and how they end when a rank fails.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <set>
+
+#include "exec/launch/outputs.hpp"
+#include "exec/launch/run_job.hpp"
+#include "exec/launch/run_rank.hpp"
+#include "exec/run/support.hpp"
+#include "exec/transport/in_process.hpp"
+#include "job_of_threads.hpp"
+#include "schedule/family.hpp"
+#include "tiny_model.hpp"
+
+using namespace stagecraft;
+
+namespace {
+
+Job make_job(const Plan& plan, const std::string& schedule) {
+  Job job;
+  job.scenario.name = "tiny";
+  job.plan = plan;
+  job.schedule = lowered_schedule(schedule, plan);
+  job.graph = make_graph(job.schedule);
+  return job;
+}
+
+std::vector<RankOutcome> run(const Job& job, const JobArguments& arguments) {
+  const auto ranks = static_cast<std::int32_t>(world_size(job.plan.degrees));
+  AllocationOwners owners;
+  std::vector<RankOutcome> outcomes(static_cast<std::size_t>(ranks));
+  run_ranks(ranks, {arguments.timeout_s, true}, [&](Transport& transport) {
+    outcomes[static_cast<std::size_t>(transport.rank())] = run_rank(job, arguments, transport, transport.rank(), owners);
+  });
+  return outcomes;
+}
+
+TinyLayout two_stages() {
+  TinyLayout layout;
+  layout.pipeline = 2;
+  return layout;
+}
+
+}  // namespace
+
+TEST_CASE("A measured trace holds every operation of every rank once, within its step") {
+  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "zb-h1");
+  JobArguments arguments;
+  arguments.options.steps = 2;
+  arguments.options.warmup = 1;
+  const std::vector<RankOutcome> outcomes = run(job, arguments);
+  const Trace& trace = outcomes[0].result.trace;
+  std::size_t expected = 0;
+  for (const auto& program : job.schedule.programs) expected += 2 * program.size();
+  CHECK(trace.spans.size() == expected);
+  std::set<std::pair<std::int32_t, OpId>> seen;
+  for (const Span& span : trace.spans) {
+    CHECK(seen.insert({span.rank, op_id(span)}).second);
+    CHECK(span.begin_s >= 0);
+    CHECK(span.end_s >= span.begin_s);
+    CHECK(span.end_s <= trace.step_end_s[span.step] + 1e-9);
+  }
+  for (const Dependency& edge : trace.dependencies) {
+    CHECK(trace.spans[edge.from].begin_s <= trace.spans[edge.to].end_s);
+  }
+  CHECK(trace.dependencies.size() >= trace.spans.size() / 2);
+  CHECK(outcomes[0].result.steps.size() == 3);
+  CHECK(outcomes[0].result.steps.back().loss == outcomes[1].result.steps.back().loss);
+}
+
+TEST_CASE("A message's send and receive agree on when it passed") {
+  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "1f1b");
+  const std::vector<RankOutcome> outcomes = run(job, {});
+  const Trace& trace = outcomes[0].result.trace;
+  for (const Span& send : trace.spans) {
+    if (send.kind != OpKind::send_activation) continue;
+    const auto receive = std::find_if(trace.spans.begin(), trace.spans.end(), [&](const Span& span) {
+      return span.kind == OpKind::recv_activation && span.stage == send.stage + 1 && span.micro_batch == send.micro_batch;
+    });
+    REQUIRE(receive != trace.spans.end());
+    CHECK(receive->begin_s == send.begin_s);
+    CHECK(receive->end_s == send.end_s);
+  }
+}
+
+TEST_CASE("Memory is counted per rank and comes back to where it was after every step") {
+  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "1f1b");
+  JobArguments arguments;
+  arguments.options.steps = 3;
+  const std::vector<RankOutcome> outcomes = run(job, arguments);
+  const Trace& trace = outcomes[0].result.trace;
+  REQUIRE(trace.counters.size() == 2);
+  for (const CounterSeries& series : trace.counters) {
+    const std::size_t per_step = series.value.size() / 3;
+    REQUIRE(per_step > 0);
+    // fp32 values, gradients, two moments: at least 16 bytes per parameter of the stage.
+    CHECK(series.value.front() > 16.0 * 3 * 32 * 32);
+    CHECK(series.value[per_step] == series.value[2 * per_step]);
+    CHECK(*std::max_element(series.value.begin(), series.value.end()) > series.value.front());
+  }
+}
+
+TEST_CASE("A rank that throws or stalls at any point ends the job in time, with the table and its cell") {
+  const Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+  std::mt19937 random(7);
+  const std::vector<std::string> names = {"1f1b", "zb-h1", "gpipe"};
+  for (int round = 0; round < 24; ++round) {
+    const Job job = make_job(plan, names[static_cast<std::size_t>(round) % names.size()]);
+    JobArguments arguments;
+    arguments.timeout_s = 0.4;
+    Drill& drill = arguments.options.drill;
+    drill.kind = round % 2 == 0 ? Drill::Kind::raise : Drill::Kind::stall;
+    drill.rank = static_cast<std::int32_t>(random() % 2);
+    drill.position = static_cast<std::int32_t>(random() % job.schedule.programs[static_cast<std::size_t>(drill.rank)].size());
+    CAPTURE(round, job.schedule.name, drill.rank, drill.position);
+    const double begin_s = now_s();
+    const std::vector<RankOutcome> outcomes = run(job, arguments);
+    CHECK(now_s() - begin_s < 5);
+    std::vector<RankReport> reports;
+    for (const RankOutcome& outcome : outcomes) {
+      if (outcome.failure) reports.push_back(*outcome.failure);
+    }
+    REQUIRE(reports.size() == 2);
+    CHECK(exit_code(reports, {}) == (drill.kind == Drill::Kind::raise ? 6 : 7));
+    const std::string message = failure_message(job.schedule, reports, {});
+    const Op& cell = job.schedule.programs[static_cast<std::size_t>(drill.rank)][static_cast<std::size_t>(drill.position)];
+    CHECK_THAT(message, Catch::Contains("--> " + to_text(cell) + " <--"));
+    CHECK_THAT(message, Catch::Contains(drill.kind == Drill::Kind::raise ? "raised by --drill" : "within the timeout"));
+  }
+}
+
+TEST_CASE("What a failed job had measured is kept as a trace") {
+  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "1f1b");
+  JobArguments arguments;
+  arguments.options.drill = {Drill::Kind::raise, 1, 0, 12};
+  std::vector<RankOutcome> outcomes = run(job, arguments);
+  std::vector<std::vector<RecordedOp>> operations;
+  for (RankOutcome& outcome : outcomes) operations.push_back(outcome.operations);
+  const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
+  const Trace partial = partial_trace(inputs, "in-process", operations);
+  CHECK(partial.spans.size() >= 12);
+  CHECK(std::all_of(partial.spans.begin(), partial.spans.end(), [](const Span& span) { return span.end_s >= span.begin_s; }));
+}
+
+TEST_CASE("What can't be executed is refused with the reason") {
+  TinyLayout layout = two_stages();
+  layout.chunks = 2;
+  const auto codes = [](const Plan& plan, const std::string& name, const ExecuteOptions& options) {
+    ScheduleRequest request;
+    request.shape = {plan.degrees.pipeline, plan.micro_batches, static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
+    std::vector<std::string> found;
+    for (const Finding& finding : refusals(plan, find_schedule(name)->generate(request), options)) found.push_back(finding.code);
+    return found;
+  };
+  Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+  CHECK(codes(plan, "1f1b", {}).empty());
+  CHECK(codes(plan, "pipedream", {}) == std::vector<std::string>{"execute-asynchronous"});
+  CHECK(codes(plan, "chimera", {}) == std::vector<std::string>{"execute-replicas"});
+  plan.run.precision = Precision::fp8_mixed;
+  plan.model.dropout = 0.1;
+  plan.run.attention_kernel = AttentionKernel::flash_3;
+  plan.run.overlap.tensor = true;
+  CHECK(codes(plan, "1f1b", {}) == std::vector<std::string>{"execute-fp8", "execute-dropout", "execute-attention", "execute-overlap-tensor"});
+  Plan plain = tiny_plan(tiny_mlp(4), two_stages());
+  plain.model.plain_layers[1].parameters += 1;
+  CHECK(codes(plain, "1f1b", {}) == std::vector<std::string>{"execute-plain-layer"});
+}

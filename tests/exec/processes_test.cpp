@@ -1,0 +1,128 @@
+// Ranks as processes: the program as its users start it.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <sstream>
+
+#include "base/file_io.hpp"
+#include "exec/transport/transport.hpp"
+#include "schedule/json_text.hpp"
+#include "schedule/lower.hpp"
+#include "spec/scenario.hpp"
+#include "tiny_model.hpp"
+#include "trace/native_format.hpp"
+
+using namespace stagecraft;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ran {
+  int code = 0;
+  std::string output;  // standard output and standard error
+  double seconds = 0;
+};
+
+Ran run(const std::string& command) {
+  Ran ran;
+  const double begin_s = now_s();
+  FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char buffer[4096];
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) ran.output.append(buffer, n);
+  const int status = ::pclose(pipe);
+  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ran.seconds = now_s() - begin_s;
+  return ran;
+}
+
+/// A folder with the lowered schedule of a shipped scenario made smaller, and the words that run it.
+struct Prepared {
+  fs::path folder;
+  Schedule schedule;
+  std::string words;
+
+  explicit Prepared(const std::string& name) {
+    folder = fs::temp_directory_path() / ("stagecraft-processes-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    const std::string scenario = STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json";
+    const Scenario loaded = load_scenario(scenario, {"batch.global=8", "schedule=" + name}, Library{{STAGECRAFT_SOURCE_DIR "/topologies", STAGECRAFT_SOURCE_DIR "/scenarios"}});
+    schedule = lowered_schedule(name, make_plan(loaded));
+    const std::string path = (folder / "schedule.json").string();
+    write_file_whole(path, to_json(schedule));
+    words = std::string(STAGECRAFT_BINARY_DIR) + "/bin/stagecraft-exec run --scenario " + scenario + " --set batch.global=8 --set schedule=" + name +
+            " --schedule " + path + " --steps 2 --warmup 0";
+  }
+  ~Prepared() { fs::remove_all(folder); }
+};
+
+/// Losses of the printed steps: second column of the table.
+std::vector<std::string> losses(const std::string& output) {
+  std::vector<std::string> found;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string step, loss;
+    if (words >> step >> loss && !step.empty() && step.find_first_not_of("0123456789") == std::string::npos) found.push_back(loss);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("Processes and threads train alike, and their traces have the same operations") {
+  const Prepared prepared("zb-h1");
+  const std::string a = (prepared.folder / "threads.sgt").string(), b = (prepared.folder / "processes.sgt").string();
+  const Ran threads = run(prepared.words + " --in-process --trace " + a);
+  INFO(threads.output);
+  REQUIRE(threads.code == 0);
+  const Ran processes = run(prepared.words + " --trace " + b);
+  INFO(processes.output);
+  REQUIRE(processes.code == 0);
+  CHECK(losses(threads.output).size() == 2);
+  CHECK(losses(threads.output) == losses(processes.output));
+  CHECK(read_trace(a).spans.size() == read_trace(b).spans.size());
+  CHECK(read_trace(b).ranks.size() == 2);
+}
+
+TEST_CASE("A process that throws, stalls, is stopped or is killed ends the job in time, with the cell named") {
+  const Prepared prepared("1f1b");
+  std::mt19937 random(11);
+  const std::vector<std::string> kinds = {"raise", "stall", "stop", "die"};
+  for (std::size_t round = 0; round < 8; ++round) {
+    const std::string& kind = kinds[round % kinds.size()];
+    const std::size_t rank = random() % 2;
+    const std::size_t position = random() % prepared.schedule.programs[rank].size();
+    const std::string drill = kind + ":" + std::to_string(rank) + ":0:" + std::to_string(position);
+    const Ran ran = run(prepared.words + " --timeout 2 --trace " + (prepared.folder / "partial.sgt").string() + " --drill " + drill);
+    CAPTURE(drill, ran.output);
+    CHECK(ran.seconds < 20);
+    CHECK(ran.code == (kind == "raise" || kind == "die" ? 6 : 7));
+    CHECK_THAT(ran.output, Catch::Contains("-->"));
+    if (kind == "raise") {
+      CHECK_THAT(ran.output, Catch::Contains("--> " + to_text(prepared.schedule.programs[rank][position]) + " <--"));
+    }
+    if (kind == "die") CHECK_THAT(ran.output, Catch::Contains("rank " + std::to_string(rank) + " ended without a report"));
+    CHECK(file_exists((prepared.folder / "partial.sgt").string()));
+  }
+}
+
+TEST_CASE("A schedule that is not the frozen one, or not for this scenario, is refused") {
+  const Prepared prepared("1f1b");
+  const Ran other_hash = run(prepared.words + " --in-process --schedule-hash 0123456789abcdef");
+  CHECK(other_hash.code == 3);
+  CHECK_THAT(other_hash.output, Catch::Contains("hash"));
+  const Ran other_size = run(prepared.words + " --in-process --set batch.global=16");
+  CHECK(other_size.code == 3);
+  CHECK_THAT(other_size.output, Catch::Contains("micro-batches"));
+  const Ran refused = run(prepared.words + " --in-process --set model.dropout=0.1");
+  CHECK(refused.code == 3);
+  CHECK_THAT(refused.output, Catch::Contains("execute-dropout"));
+}

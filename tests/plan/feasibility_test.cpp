@@ -1,0 +1,154 @@
+#include "plan/feasibility.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "sample_scenarios.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::samples;
+
+namespace {
+
+Finding finding(const Scenario& scenario, const std::string& code) {
+  for (const Finding& found : check_feasible(scenario)) {
+    if (found.code == code) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a layout that fills its cluster has nothing to say", "[plan]") {
+  CHECK(check_feasible(scenario(8, 4, 2, 8)).empty());
+}
+
+TEST_CASE("attention heads must be whole on every tensor rank", "[plan]") {
+  const Finding found = finding(scenario(6, 1, 1, 1), "heads-not-divisible");
+  CHECK(found.pointer == "/parallel/tensor");
+  CHECK(found.message == "16 attention heads cannot be split over 6 tensor ranks");
+  CHECK(found.nearest == "4 or 8");
+}
+
+TEST_CASE("key-value heads are not replicated", "[plan]") {
+  Scenario sample = scenario(8, 1, 1, 1);
+  sample.model.attention.kv_heads = 4;
+  CHECK(finding(sample, "kv-heads-not-divisible").nearest == "4");
+}
+
+TEST_CASE("blocks must fall evenly on uniform stages", "[plan]") {
+  const Finding found = finding(scenario(1, 5, 1, 1, 24), "blocks-not-divisible");
+  CHECK(found.pointer == "/parallel/pipeline");
+  CHECK(found.nearest == "4 or 6");
+}
+
+TEST_CASE("more ranks than GPUs name the data degree that fits, or the nodes that would hold them", "[plan]") {
+  const Finding data = finding(scenario(8, 4, 3, 8), "more-ranks-than-gpus");
+  CHECK(data.pointer == "/parallel/data");
+  CHECK(data.nearest == "2");
+  const Finding nodes = finding(scenario(8, 4, 1, 2), "more-ranks-than-gpus");
+  CHECK(nodes.pointer == "/cluster/nodes");
+  CHECK(nodes.nearest == "4");
+}
+
+TEST_CASE("GPUs that stay idle are worth a note, not an error", "[plan]") {
+  const Scenario sample = scenario(8, 4, 2, 10);
+  CHECK(finding(sample, "idle-gpus").severity == Severity::note);
+  CHECK_FALSE(has_errors(check_feasible(sample)));
+}
+
+TEST_CASE("the global batch must fall into whole micro-batches", "[plan]") {
+  Scenario sample = scenario(8, 4, 2, 8);
+  sample.run.batch = {30, 4};
+  const Finding found = finding(sample, "batch-not-divisible");
+  CHECK(found.pointer == "/batch/global");
+  CHECK(found.nearest == "24 or 32");
+}
+
+TEST_CASE("sequence parallelism cuts the sequence and is idle without a tensor group", "[plan]") {
+  Scenario sample = scenario(8, 4, 2, 8);
+  sample.run.parallel.sequence_parallel = true;
+  sample.run.sequence_length = 2044;
+  CHECK(finding(sample, "sequence-not-divisible").nearest == "2040 or 2048");
+  Scenario alone = scenario(1, 4, 2, 8);
+  alone.run.parallel.sequence_parallel = true;
+  CHECK(finding(alone, "sequence-parallel-without-tensor").severity == Severity::warning);
+}
+
+TEST_CASE("context ranks share the sequence evenly", "[plan]") {
+  Scenario sample = scenario(4, 4, 2, 8);
+  sample.run.parallel.context = 2;
+  CHECK_FALSE(has_errors(check_feasible(sample)));
+  sample.run.parallel.sequence_parallel = true;
+  sample.run.sequence_length = 2044;
+  CHECK(finding(sample, "sequence-not-divisible").nearest == "2040 or 2048");
+}
+
+TEST_CASE("an explicit list must fit the stages and add up", "[plan]") {
+  Scenario sample = scenario(1, 4, 1, 1, 24);
+  sample.run.partition = {PartitionRule::explicit_list, {6, 6, 6}};
+  CHECK(finding(sample, "partition-length").nearest == "4 entries");
+  CHECK(finding(sample, "partition-sum").message == "the stages hold 18 blocks, the model has 24");
+  sample.run.partition.blocks_per_stage = {12, 0, 6, 6};
+  CHECK(finding(sample, "partition-entry").pointer == "/parallel/partition/1");
+}
+
+TEST_CASE("ZeRO beyond optimizer states is refused with its reason", "[plan]") {
+  Scenario sample = scenario(8, 4, 2, 8);
+  sample.run.zero_stage = 3;
+  CHECK(finding(sample, "zero-stage-unsupported").nearest == "1");
+}
+
+TEST_CASE("tensor groups that leave the node are warned about", "[plan]") {
+  Scenario sample = scenario(16, 1, 1, 2);
+  CHECK(finding(sample, "tensor-beyond-node").severity == Severity::warning);
+  CHECK_FALSE(has_errors(check_feasible(sample)));
+}
+
+TEST_CASE("a precision needs a peak rate and an attention kernel needs its architecture", "[plan]") {
+  Scenario sample = scenario(8, 4, 2, 8);
+  sample.run.precision = Precision::fp8_mixed;
+  CHECK(finding(sample, "precision-without-peak").nearest == "bf16_mixed, bf16_pure, fp16_mixed, tf32, fp32");
+  sample.run.attention_kernel = AttentionKernel::flash_3;
+  CHECK(finding(sample, "attention-kernel-unavailable").nearest == "flash_2");
+}
+
+TEST_CASE("all reasons are given at once", "[plan]") {
+  Scenario sample = scenario(6, 5, 7, 1);
+  sample.run.batch = {31, 2};
+  sample.run.zero_stage = 2;
+  const Findings findings = check_feasible(sample);
+  const auto errors = std::count_if(findings.begin(), findings.end(),
+                                    [](const Finding& found) { return found.severity == Severity::error; });
+  // heads, key-value heads and MLP on 6 ranks; the message on 6; blocks on 5; the batch; ZeRO 2; the cluster
+  CHECK(errors == 8);
+  for (const Finding& found : findings) {
+    CHECK_FALSE(found.message.empty());
+    CHECK_FALSE(found.pointer.empty());
+  }
+}
+
+TEST_CASE("numbers that are absurd are refused before anything is multiplied", "[plan]") {
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), huge}) {
+    Scenario sample = scenario(8, 4, 2, 8);
+    sample.run.parallel = {value, value, value, value, value, false};
+    sample.run.batch = {value, value};
+    sample.model.attention.heads = value;
+    sample.cluster.nodes = value;
+    const Findings findings = check_feasible(sample);
+    CHECK(findings.size() == 9);
+    for (const Finding& found : findings) CHECK(found.code == "out-of-range");
+  }
+  Scenario large = scenario(8, 4, 2, 8);
+  large.run.parallel = {largest_degree, 1, largest_degree, largest_degree, largest_degree, false};
+  large.run.batch = {1 << 30, 1 << 30};
+  CHECK(has_errors(check_feasible(large)));
+}
+
+TEST_CASE("a schedule too large to hold is refused", "[plan]") {
+  Scenario sample = scenario(1, 4, 2, 8);
+  sample.run.batch = {1 << 26, 1};
+  CHECK(finding(sample, "schedule-too-large").severity == Severity::error);
+}

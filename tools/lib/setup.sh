@@ -1,0 +1,48 @@
+# Sourced by the other tools: installs missing Debian packages, configures and builds. Needs bash, and apt on Debian 12.
+
+say() { printf '%s\n' "stagecraft: $*" >&2; }
+fail() { say "$*"; exit 1; }
+
+repo_root() { cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd; }
+
+# What the command line and the simulator need, and what the tests need on top.
+packages_build=(g++ cmake ninja-build libsimgrid-dev nlohmann-json3-dev libcli11-dev libfmt-dev libvalijson-dev)
+packages_test=(catch2 ccache librsvg2-bin)
+
+# install_packages NAME...: installs those that dpkg does not know as installed; says which.
+install_packages() {
+  local missing=() name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  command -v apt-get >/dev/null || fail "missing: ${missing[*]} (install these; only Debian's apt-get is driven from here)"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "missing: ${missing[*]} (run as root, or install sudo)"
+    as_root=(sudo)
+  fi
+  say "installing Debian packages: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq >&2 || fail "apt-get update failed"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 ||
+    fail "apt-get install failed for: ${missing[*]}"
+}
+
+# build_preset NAME [TARGET...]: configures once, then builds what changed. Silent when there is nothing to do.
+build_preset() {
+  local preset=$1 root log
+  shift
+  root=$(repo_root)
+  log=$root/build/$preset.log
+  mkdir -p "$root/build"
+  if [ ! -f "$root/build/$preset/build.ninja" ]; then
+    say "configuring preset '$preset'"
+    local launcher=()
+    command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    (cd "$root" && cmake --preset "$preset" "${launcher[@]}") >"$log" 2>&1 || { cat "$log" >&2; fail "configuring failed"; }
+  fi
+  if ! (cd "$root" && ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q 'no work to do'); then
+    say "building preset '$preset' (log: build/$preset.log)"
+    (cd "$root" && ninja -C "build/$preset" "$@") >"$log" 2>&1 || { tail -n 60 "$log" >&2; fail "building failed"; }
+  fi
+}
