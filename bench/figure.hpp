@@ -7,9 +7,9 @@
 namespace stagecraft::bench {
 
 struct Figure {
-  std::string name;   // "schedule/lower-p64-m1024-v2"
+  std::string name;  // "schedule/lower-p64-m1024-v2"
   double value = 0;
-  std::string unit;   // "s", "MB", "ops/s", "%"
+  std::string unit;                 // "s", "MB", "ops/s", "%"
   std::optional<double> reference;  // a limit, a peer or a published value
   std::string reference_name;       // what the reference is: "limit", "paper", ...
 };

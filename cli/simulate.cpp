@@ -1,9 +1,11 @@
 #include <optional>
 
+#include "base/file_io.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
 #include "rehearsal.hpp"
 #include "report/formats.hpp"
+#include "report/svg.hpp"
 #include "trace/chrome_json.hpp"
 #include "trace/native_format.hpp"
 #include "trace/output_stream.hpp"
@@ -19,8 +21,9 @@ std::string print_as(const std::string& format, const Report& report, bool colou
   return to_text(report, colour);
 }
 
-/// Chrome JSON by the file's ending, the native format otherwise.
+/// The file's ending chooses: Chrome JSON, SVG, or the native format.
 void save(const Trace& trace, const std::string& path) {
+  if (path.ends_with(".svg")) return write_file_whole(path, timeline_svg(trace, {}));
   if (path.ends_with(".json")) return write_chrome_json(trace, path);
   write_trace(trace, path);
 }
@@ -28,11 +31,14 @@ void save(const Trace& trace, const std::string& path) {
 /// Trace and report to their places. A place that cannot be written is found before the other one is touched.
 void write_all(const Trace& trace, const std::string& trace_path, const std::string& text, const std::string& output,
                const Console& console) {
-  const auto writing = console.interrupt.hold_off();
+  auto writing = console.interrupt.hold_off();
   std::optional<OutputStream> file;
   if (!output.empty()) file.emplace(output);
   if (!trace_path.empty()) save(trace, trace_path);
-  if (!file) return console.print(text);
+  if (!file) {
+    writing.unlock();  // a reader may take its time
+    return console.print(text);
+  }
   file->write(text);
   file->commit();
 }
@@ -48,12 +54,13 @@ int run_simulate(const Words& words, const Console& console) {
        {"simulate scenarios/gpt-145b-selene.json --estimate", "closed form, without contention; milliseconds"},
        {"simulate my.json --set parallel.tensor=4 --set batch.micro=1", "other settings without another file"},
        {"simulate my.json --trace step.json", "the timeline for ui.perfetto.dev or chrome://tracing"},
+       {"simulate my.json --trace step.svg", "the timeline as a picture"},
        {"simulate my.json --format json --output report.json", "for programs; schema: stagecraft schema report"}});
   app->add_option("FILE", options.file, "A scenario")->required();
   add_overrides(*app, options.overrides);
   app->add_flag("--estimate", options.estimate, "Closed form instead of simulation");
   app->add_option("--trace", trace_path,
-                  "Write the timeline: Chrome JSON if FILE ends in .json, else the native format")
+                  "Write the timeline: Chrome JSON if FILE ends in .json, a picture if in .svg, else the native format")
       ->type_name("FILE");
   app->add_option("--steps", steps, "Steps in a row; the last one is reported (the same as --set steps=N)")
       ->type_name("N");

@@ -1,8 +1,8 @@
 // stagecraft-exec: runs a lowered schedule for real. `stagecraft execute` and `stagecraft profile` start it.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/input_error.hpp"
@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
   add_job_options(*run_verb, arguments);
   ProfileArguments profile_arguments;
   profile_arguments.executable = argv[0];
-  CLI::App* const profile_verb = app.add_subcommand("profile", "Time each kind of operation alone and write a calibration");
+  CLI::App* const profile_verb =
+      app.add_subcommand("profile", "Time each kind of operation alone and write a calibration");
   add_profile_options(*profile_verb, profile_arguments);
   CLI::App* const support_verb = app.add_subcommand("support", "What can be executed, and what is refused");
   try {

@@ -2,12 +2,9 @@
 // The part of ATen that the executor uses; the one precompiled header of this room. Nothing here needs CUDA to compile:
 // streams and events are c10's device-independent ones.
 
-#include <ATen/core/Tensor.h>
-
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/sqrt.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/_softmax.h>
@@ -21,6 +18,7 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/gelu_backward.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
@@ -30,6 +28,7 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
+#include <ATen/ops/sqrt.h>
 #include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>

@@ -15,7 +15,7 @@ struct MemoryModel {
   OpEffects effects;
   std::vector<MemoryByClass> resident;  // [pipeline rank] all step long: model states of its stages, every version of
                                         // the weights that a schedule without a flush keeps, and the fixed lines
-  Bytes limit;  // usable memory of the GPU
+  Bytes limit;                          // usable memory of the GPU
 };
 
 /// Precondition: the schedule has as many stages as the plan.

@@ -119,11 +119,12 @@ class Picture {
         "stroke-width=\"{}\"><title>{} {:.6g} to {:.6g} {}</title></rect>\n",
         x, y, width, height, paint(kind).fill, width > 6 ? 0.5 : 0, name, span.begin_s, span.end_s, options_.unit);
     const std::string label = span.micro_batch >= 0 ? fmt::format("{}", span.micro_batch) : "";
-    const bool fits = height > 20 && static_cast<double>(label.size()) * 7 + 3 < width;
-    if (fits && !label.empty()) {
-      add("<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">{}</text>\n", x + width / 2,
-          y + height / 2 + 4, chunk_of(trace_.spans[index]) % 2 == 0 ? "#ffffff" : "#000000", label);
-    }
+    const double font =
+        std::min(11.0, (width - 1.5) / (0.6 * static_cast<double>(std::max<std::size_t>(label.size(), 1))));
+    if (label.empty() || height < compute_height || font < 6) return;
+    add("<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"{:.1f}\" fill=\"{}\">{}</text>\n",
+        x + width / 2, y + height / 2 + 0.36 * font, font,
+        chunk_of(trace_.spans[index]) % 2 == 0 ? "#ffffff" : "#000000", label);
   }
 
   /// Chunks of one rank are told apart by white and black numbers.
@@ -174,7 +175,7 @@ class Picture {
     const auto entry = [&](const char* fill, const char* name) {
       add("<rect x=\"{:.0f}\" y=\"{:.1f}\" width=\"11\" height=\"11\" fill=\"{}\"/>\n", x, y, fill);
       add("<text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", x + 15, y + 9.5, name);
-      x += 110;
+      x += 125;
     };
     for (std::size_t i = 0; i < paint_count; ++i) {
       if (used[i]) entry(paint(static_cast<PaintKind>(i)).fill, paint(static_cast<PaintKind>(i)).name);

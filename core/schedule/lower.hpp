@@ -33,7 +33,8 @@ LoweringPolicy lowering_policy(const Plan& plan);
 /// (schedules from files are to be checked first), and the plan has as many stages as the schedule.
 Schedule lower(Schedule compute, const Plan& plan);
 
-/// The passes alone, for schedules without a model too: bodies none, bytes 0.
+/// The passes alone, for schedules without a model too: bodies none, bytes 0. A schedule that has its messages already,
+/// as a file may give it, keeps them, and keeps whatever else a pass would add.
 Schedule lower(Schedule compute, const LoweringPolicy& policy);
 
 /// The bytes of an activation or gradient that passes the boundary behind `producer`, per rank of the tensor group:
@@ -80,6 +81,10 @@ Schedule assign_channels(Schedule schedule);
 
 /// One channel per message, for schedules that would block or mix up messages on the coarser channels.
 Schedule assign_channels_per_tag(Schedule schedule);
+
+/// assign_channels, or one channel per message if that runs where the coarser channels block or mix up messages. A
+/// schedule that blocks either way keeps the coarser ones; check_schedule tells why.
+Schedule assign_safe_channels(Schedule schedule);
 
 /// Bodies of operations and bytes of messages. Precondition: stage_count(schedule) == plan.stages.size().
 Schedule attach_bodies(Schedule schedule, const Plan& plan);

@@ -34,18 +34,19 @@ enum class OptimizerSync : std::uint8_t { barrier, post_validation, none };
 enum class WeightPolicy : std::uint8_t {
   one,              // synchronous: all of a step use the same, one update at its end
   stashed,          // PipeDream: an update per micro-batch; a backward uses the weights of its forward
-  double_buffered,  // PipeDream-2BW: an update per m micro-batches; all of a batch use the weights of one update earlier
+  double_buffered,  // PipeDream-2BW: an update per m micro-batches; all of a batch use the weights of one update
+                    // earlier
 };
 
 struct Schedule {
-  std::string name;                      // "1f1b", "interleaved-1f1b", ...
+  std::string name;  // "1f1b", "interleaved-1f1b", ...
   PipelineShape shape;
-  std::vector<StageMap> placement;       // one per replica (two for bidirectional schedules)
-  std::vector<std::vector<Op>> programs; // [pipeline rank] -> operations in order
-  std::vector<Channel> channels;         // once assigned
-  Bodies bodies;                         // empty for a schedule without a model
-  bool lowered = false;                  // communication operations are present
-  bool asynchronous = false;             // no flush between steps (PipeDream, 2BW)
+  std::vector<StageMap> placement;           // one per replica (two for bidirectional schedules)
+  std::vector<std::vector<Op>> programs;     // [pipeline rank] -> operations in order
+  std::vector<Channel> channels;             // once assigned
+  Bodies bodies;                             // empty for a schedule without a model
+  bool lowered = false;                      // communication operations are present
+  bool asynchronous = false;                 // no flush between steps (PipeDream, 2BW)
   WeightPolicy weights = WeightPolicy::one;  // another policy only if asynchronous, see schedule/asynchronous.hpp
   OptimizerSync optimizer_sync = OptimizerSync::barrier;
 };

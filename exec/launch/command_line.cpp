@@ -1,7 +1,6 @@
 #include "exec/launch/command_line.hpp"
 
 #include <CLI/CLI.hpp>
-
 #include <charconv>
 
 #include "base/input_error.hpp"
@@ -10,7 +9,8 @@ namespace stagecraft {
 
 namespace {
 
-[[noreturn]] void refuse(const char* option, const std::string& got, const char* expected, const std::string& nearest = "") {
+[[noreturn]] void refuse(const char* option, const std::string& got, const char* expected,
+                         const std::string& nearest = "") {
   throw InputError(InputProblem{option, 0, 0, "", "\"" + got + "\"", expected, nearest});
 }
 
@@ -69,24 +69,30 @@ at::Device parse_device(const std::string& text) {
 void add_job_options(CLI::App& app, JobArguments& arguments) {
   ExecuteOptions& options = arguments.options;
   app.add_option("--scenario", arguments.scenario, "Scenario file")->required();
-  app.add_option("--set", arguments.overrides, "PATH=VALUE, overrides a field of the scenario")->allow_extra_args(false);
-  app.add_option("--schedule", arguments.schedule, "Lowered schedule, as `stagecraft execute` and `bundle` write it")->required();
+  app.add_option("--set", arguments.overrides, "PATH=VALUE, overrides a field of the scenario")
+      ->allow_extra_args(false);
+  app.add_option("--schedule", arguments.schedule, "Lowered schedule, as `stagecraft execute` and `bundle` write it")
+      ->required();
   app.add_option("--schedule-hash", arguments.schedule_hash, "Hash that the schedule file must have");
   app.add_option("--expect-version", arguments.expected_version, "Version that this program must have");
   app.add_option("--steps", options.steps, "Measured steps")->check(CLI::Range(1, 255));
   app.add_option("--warmup", options.warmup, "Steps before them that are not measured")->check(CLI::Range(0, 1000000));
   app.add_option("--seed", options.seed, "Seed of initial weights and synthetic tokens");
-  app.add_option("--data", options.data, "Token file (16-bit little-endian, 32-bit if it ends in .u32) instead of synthetic tokens");
+  app.add_option("--data", options.data,
+                 "Token file (16-bit little-endian, 32-bit if it ends in .u32) instead of synthetic tokens");
   app.add_option("--learning-rate", options.optimizer.learning_rate, "Of AdamW")->check(CLI::NonNegativeNumber);
-  app.add_option("--weight-decay", options.optimizer.weight_decay, "Of AdamW, for matrices")->check(CLI::NonNegativeNumber);
+  app.add_option("--weight-decay", options.optimizer.weight_decay, "Of AdamW, for matrices")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--clip-norm", options.optimizer.clip_norm, "Largest global norm of the gradient; 0 does not clip")
       ->check(CLI::NonNegativeNumber);
   app.add_option_function<std::string>(
       "--device", [&options](const std::string& text) { options.device = parse_device(text); }, "cpu, cuda or cuda:N");
   app.add_flag("--in-process", arguments.in_process, "Ranks as threads of one process");
   app.add_flag("--pin", arguments.pin, "Pin every rank to a core of its own");
-  app.add_option("--timeout", arguments.timeout_s, "Seconds after which a wait ends the job")->check(CLI::Range(0.1, 86400.0));
-  app.add_option("--trace", arguments.trace, "Where the measured trace goes: Chrome JSON if it ends in .json, else native");
+  app.add_option("--timeout", arguments.timeout_s, "Seconds after which a wait ends the job")
+      ->check(CLI::Range(0.1, 86400.0));
+  app.add_option("--trace", arguments.trace,
+                 "Where the measured trace goes: Chrome JSON if it ends in .json, else native");
   app.add_flag("--json", arguments.json, "Results on standard output as JSON");
   app.add_option("--report-folder", arguments.report_folder, "Where ranks leave failure reports for their launcher");
   app.add_option_function<std::string>(

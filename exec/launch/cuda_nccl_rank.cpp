@@ -1,5 +1,6 @@
-#include <cstdio>
 #include <unistd.h>
+
+#include <cstdio>
 
 #include "base/input_error.hpp"
 #include "exec/launch/finish_rank.hpp"
@@ -10,16 +11,17 @@ namespace stagecraft {
 
 int run_nccl_rank(const Job& job, const JobArguments& arguments, const LaunchEnvironment& environment) {
   if (environment.address.empty() || environment.port == 0) {
-    throw InputError(InputProblem{"environment", 0, 0, "", "no MASTER_ADDR and MASTER_PORT",
-                                  "the address and a free port of rank 0's machine (torchrun sets them; under Slurm the launch "
-                                  "script of `stagecraft bundle` does)",
-                                  ""});
+    throw InputError(
+        InputProblem{"environment", 0, 0, "", "no MASTER_ADDR and MASTER_PORT",
+                     "the address and a free port of rank 0's machine (torchrun sets them; under Slurm the launch "
+                     "script of `stagecraft bundle` does)",
+                     ""});
   }
   stop_on_signals();
   JobArguments own = arguments;
   own.options.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(environment.local_rank));
-  const std::unique_ptr<Bootstrap> bootstrap =
-      make_tcp_bootstrap(environment.address, environment.port, environment.rank, environment.size, arguments.timeout_s);
+  const std::unique_ptr<Bootstrap> bootstrap = make_tcp_bootstrap(
+      environment.address, environment.port, environment.rank, environment.size, arguments.timeout_s);
   const std::unique_ptr<NcclApi> api = make_nccl_library(own.options.device);
   const std::unique_ptr<Transport> transport =
       make_nccl_transport(*api, *bootstrap, environment.rank, environment.size, {arguments.timeout_s, true});

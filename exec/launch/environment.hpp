@@ -15,8 +15,8 @@ struct LaunchEnvironment {
   std::int32_t port = 0;
 };
 
-/// OMPI_COMM_WORLD_*; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT; SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID. Throws
-/// InputError for a variable that is no number or out of range.
+/// OMPI_COMM_WORLD_*; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT; SLURM_PROCID, SLURM_NTASKS,
+/// SLURM_LOCALID. Throws InputError for a variable that is no number or out of range.
 LaunchEnvironment launch_environment();
 
 }  // namespace stagecraft

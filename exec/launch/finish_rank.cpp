@@ -10,12 +10,17 @@ namespace stagecraft {
 
 namespace {
 
-extern "C" void on_terminate(int) { interrupt_waits("the launcher ended the job"); }
-extern "C" void on_interrupt(int) { interrupt_waits("interrupted"); }
+extern "C" void on_terminate(int) {
+  interrupt_waits("the launcher ended the job");
+}
+extern "C" void on_interrupt(int) {
+  interrupt_waits("interrupted");
+}
 
 }  // namespace
 
-int finish_rank(const Job& job, const JobArguments& arguments, const char* transport, std::int32_t rank, RankOutcome& outcome) {
+int finish_rank(const Job& job, const JobArguments& arguments, const char* transport, std::int32_t rank,
+                RankOutcome& outcome) {
   if (!outcome.failure) {
     if (rank == 0) write_results(job, arguments, transport, outcome.result);
     return 0;

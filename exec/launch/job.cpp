@@ -14,25 +14,29 @@ namespace stagecraft {
 
 namespace {
 
-void append(Findings& to, const Findings& from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(Findings& to, const Findings& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 void check_fits(const Plan& plan, const Schedule& schedule, const std::string& path) {
   const bool fits = schedule.lowered && schedule.shape.ranks == plan.degrees.pipeline &&
                     schedule.shape.micro_batches == plan.micro_batches &&
                     stage_count(schedule) == static_cast<std::int32_t>(plan.stages.size());
   if (fits) return;
-  throw InputError(InputProblem{
-      path, 0, 0, "/shape",
-      fmt::format("{} ranks, {} stages, {} micro-batches{}", schedule.shape.ranks, stage_count(schedule),
-                  schedule.shape.micro_batches, schedule.lowered ? "" : ", not lowered"),
-      fmt::format("a lowered schedule for the scenario's {} ranks, {} stages, {} micro-batches", plan.degrees.pipeline,
-                  plan.stages.size(), plan.micro_batches),
-      ""});
+  throw InputError(
+      InputProblem{path, 0, 0, "/shape",
+                   fmt::format("{} ranks, {} stages, {} micro-batches{}", schedule.shape.ranks, stage_count(schedule),
+                               schedule.shape.micro_batches, schedule.lowered ? "" : ", not lowered"),
+                   fmt::format("a lowered schedule for the scenario's {} ranks, {} stages, {} micro-batches",
+                               plan.degrees.pipeline, plan.stages.size(), plan.micro_batches),
+                   ""});
 }
 
 }  // namespace
 
-std::string content_hash(const std::string& bytes) { return fmt::format("{:016x}", name_hash(bytes)); }
+std::string content_hash(const std::string& bytes) {
+  return fmt::format("{:016x}", name_hash(bytes));
+}
 
 std::unique_ptr<Job> load_job(const JobArguments& arguments) {
   if (!arguments.expected_version.empty() && arguments.expected_version != STAGECRAFT_VERSION) {

@@ -23,10 +23,10 @@ struct JobArguments {
   ExecuteOptions options;
   double timeout_s = 60;
   bool in_process = false;
-  bool pin = false;                    // rank r runs on the r-th core that this process may use
-  std::string trace;                   // where the trace goes: Chrome JSON if it ends in .json, else the native format
-  bool json = false;                   // results on stdout as JSON
-  std::string report_folder;           // where ranks leave their failure reports for the launcher
+  bool pin = false;           // rank r runs on the r-th core that this process may use
+  std::string trace;          // where the trace goes: Chrome JSON if it ends in .json, else the native format
+  bool json = false;          // results on stdout as JSON
+  std::string report_folder;  // where ranks leave their failure reports for the launcher
 };
 
 struct Job {

@@ -38,8 +38,19 @@ class TemporaryFolder {
 };
 
 std::vector<std::string> mpirun_words(std::int64_t ranks) {
-  std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader", "--mca",
-                                 "odls_base_sigkill_timeout", "5", "--quiet", "-np", std::to_string(ranks)};
+  std::vector<std::string> words{"mpirun",
+                                 "--oversubscribe",
+                                 "--bind-to",
+                                 "none",
+                                 "--mca",
+                                 "btl",
+                                 "self,vader",
+                                 "--mca",
+                                 "odls_base_sigkill_timeout",
+                                 "5",
+                                 "--quiet",
+                                 "-np",
+                                 std::to_string(ranks)};
   if (::geteuid() == 0) words.insert(words.begin() + 1, "--allow-run-as-root");
   return words;
 }
@@ -71,7 +82,8 @@ int launch_local(const Job& job, const JobArguments& arguments, const std::vecto
   const int status = run_child(command);
   if (status == 0) return 0;
   if (status == 127) {
-    throw InputError(InputProblem{"mpirun", 0, 0, "", "no such program", "Open MPI's mpirun on the PATH, or --in-process", ""});
+    throw InputError(
+        InputProblem{"mpirun", 0, 0, "", "no such program", "Open MPI's mpirun on the PATH, or --in-process", ""});
   }
   std::vector<RankReport> reports;
   std::vector<std::int32_t> silent;
@@ -85,7 +97,8 @@ int launch_local(const Job& job, const JobArguments& arguments, const std::vecto
     }
     operations.push_back(read_operations(folder.path(), rank));
   }
-  if (silent.size() == static_cast<std::size_t>(ranks)) return status < 128 ? status : 6;  // never got to run; MPI has said why
+  if (silent.size() == static_cast<std::size_t>(ranks))
+    return status < 128 ? status : 6;  // never got to run; MPI has said why
   std::fputs(failure_message(job.schedule, reports, silent).c_str(), stderr);
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   Trace partial = partial_trace(inputs, "mpi", std::move(operations));

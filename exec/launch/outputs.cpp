@@ -1,9 +1,9 @@
 #include "exec/launch/outputs.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "exec/run/support.hpp"
 #include "trace/chrome_json.hpp"
@@ -28,7 +28,8 @@ std::string as_text(const Job& job, const JobArguments& arguments, const char* t
                         i < warmup ? "warm-up" : to_text(Seconds{step_seconds(result.trace, i - warmup)}),
                         step.skipped ? "  skipped: a gradient was not finite" : "");
   }
-  if (result.clock_skew_s > 0) text += fmt::format("clocks of the ranks agree to {}\n", to_text(Seconds{result.clock_skew_s}));
+  if (result.clock_skew_s > 0)
+    text += fmt::format("clocks of the ranks agree to {}\n", to_text(Seconds{result.clock_skew_s}));
   return text;
 }
 
@@ -67,7 +68,8 @@ void write_trace(const JobArguments& arguments, const Scenario& scenario, Trace&
 }
 
 void write_results(const Job& job, const JobArguments& arguments, const char* transport, ExecuteResult& result) {
-  const std::string text = arguments.json ? as_json(job, arguments, transport, result) : as_text(job, arguments, transport, result);
+  const std::string text =
+      arguments.json ? as_json(job, arguments, transport, result) : as_text(job, arguments, transport, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   write_trace(arguments, job.scenario, result.trace);

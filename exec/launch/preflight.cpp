@@ -36,11 +36,13 @@ void compare_host(const Job& job, std::int64_t ranks, const std::vector<MemoryPe
   const double free = host_memory_free();
   if (free > 0 && needed > free) {
     warn(findings, Severity::error, "preflight-memory",
-         fmt::format("the ranks are predicted to need {} together, the host has {} free", to_text(Bytes{needed}), to_text(Bytes{free})));
+         fmt::format("the ranks are predicted to need {} together, the host has {} free", to_text(Bytes{needed}),
+                     to_text(Bytes{free})));
   }
 }
 
-void compare_gpus(const Job& job, std::int64_t ranks, bool in_process, const std::vector<MemoryPeak>& peaks, Findings& findings) {
+void compare_gpus(const Job& job, std::int64_t ranks, bool in_process, const std::vector<MemoryPeak>& peaks,
+                  Findings& findings) {
   const std::vector<DeviceFacts> devices = cuda_devices();
   if (devices.empty()) {
     warn(findings, Severity::error, "preflight-gpu", "no CUDA device");
@@ -52,22 +54,26 @@ void compare_gpus(const Job& job, std::int64_t ranks, bool in_process, const std
          fmt::format("the scenario is for {}, the device is {}", expected, devices.front().name));
   }
   if (std::any_of(devices.begin(), devices.end(), [](const DeviceFacts& one) { return !one.peer_access; })) {
-    warn(findings, Severity::warning, "preflight-links", "the GPUs of this machine have no peer-to-peer access to each other");
+    warn(findings, Severity::warning, "preflight-links",
+         "the GPUs of this machine have no peer-to-peer access to each other");
   }
   double needed = 0;
-  for (const MemoryPeak& peak : peaks) needed = in_process ? needed + peak.peak.value : std::max(needed, peak.peak.value);
+  for (const MemoryPeak& peak : peaks)
+    needed = in_process ? needed + peak.peak.value : std::max(needed, peak.peak.value);
   if (in_process) needed *= static_cast<double>(ranks) / static_cast<double>(job.plan.degrees.pipeline);
   if (needed > devices.front().memory_free) {
     warn(findings, Severity::error, "preflight-memory",
-         fmt::format("{} predicted to be needed, {} free on {}", to_text(Bytes{needed}), to_text(Bytes{devices.front().memory_free}),
-                     devices.front().name));
+         fmt::format("{} predicted to be needed, {} free on {}", to_text(Bytes{needed}),
+                     to_text(Bytes{devices.front().memory_free}), devices.front().name));
   }
 }
 
 }  // namespace
 
 #ifndef STAGECRAFT_HAVE_CUDA
-std::vector<DeviceFacts> cuda_devices() { return {}; }
+std::vector<DeviceFacts> cuda_devices() {
+  return {};
+}
 #endif
 
 double host_memory_free() {

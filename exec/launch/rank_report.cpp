@@ -30,7 +30,9 @@ bool comes_first(const RankReport& a, const RankReport& b) {
 
 }  // namespace
 
-RankReport report_of(const RankFailure& failure) { return {failure.kind(), failure.place(), failure.what()}; }
+RankReport report_of(const RankFailure& failure) {
+  return {failure.kind(), failure.place(), failure.what()};
+}
 
 void write_report(const std::string& folder, const RankReport& report) noexcept {
   try {
@@ -48,7 +50,8 @@ std::optional<RankReport> read_report(const std::string& folder, std::int32_t ra
   RankReport report;
   int kind = 0;
   std::string line;
-  if (!(file >> kind >> report.place.rank >> report.place.step >> report.place.pipeline.value >> report.place.position)) return {};
+  if (!(file >> kind >> report.place.rank >> report.place.step >> report.place.pipeline.value >> report.place.position))
+    return {};
   report.kind = static_cast<FailureKind>(std::clamp(kind, 0, 2));
   std::getline(file, line);
   std::getline(file, report.message);
@@ -75,13 +78,16 @@ std::vector<RecordedOp> read_operations(const std::string& folder, std::int32_t 
   return unpack(numbers);
 }
 
-std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports, const std::vector<std::int32_t>& silent) {
+std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports,
+                            const std::vector<std::int32_t>& silent) {
   std::sort(reports.begin(), reports.end(), comes_first);
   std::string text;
-  for (const std::int32_t rank : silent) text += fmt::format("rank {} ended without a report: it was killed or crashed\n", rank);
+  for (const std::int32_t rank : silent)
+    text += fmt::format("rank {} ended without a report: it was killed or crashed\n", rank);
   std::vector<FailurePlace> places;
   for (const RankReport& report : reports) places.push_back(report.place);
-  if (!reports.empty() && (silent.empty() || reports.front().kind != FailureKind::stopped)) text += reports.front().message + "\n";
+  if (!reports.empty() && (silent.empty() || reports.front().kind != FailureKind::stopped))
+    text += reports.front().message + "\n";
   if (!places.empty()) text += failure_table(schedule, places);
   return text;
 }

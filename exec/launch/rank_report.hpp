@@ -26,9 +26,10 @@ std::optional<RankReport> read_report(const std::string& folder, std::int32_t ra
 void write_operations(const std::string& folder, std::int32_t rank, const std::vector<RecordedOp>& ops) noexcept;
 std::vector<RecordedOp> read_operations(const std::string& folder, std::int32_t rank);
 
-/// One message for the job: the first cause, the schedule's table with an arrow at every rank's cell, pending transfers.
-/// `silent`: ranks that ended without a report.
-std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports, const std::vector<std::int32_t>& silent);
+/// One message for the job: the first cause, the schedule's table with an arrow at every rank's cell, pending
+/// transfers. `silent`: ranks that ended without a report.
+std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports,
+                            const std::vector<std::int32_t>& silent);
 
 /// 6 if a rank failed, 7 if the job timed out.
 int exit_code(const std::vector<RankReport>& reports, const std::vector<std::int32_t>& silent);

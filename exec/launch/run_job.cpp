@@ -26,7 +26,8 @@ int run_job(const Job& job, const JobArguments& arguments, const std::vector<std
   const std::int64_t ranks = world_size(job.plan.degrees);
   if (environment.launcher != Launcher::none && !arguments.in_process) {
     if (environment.size != ranks) {
-      refuse(fmt::format("{} processes", environment.size), fmt::format("one process per rank of the scenario, {}", ranks));
+      refuse(fmt::format("{} processes", environment.size),
+             fmt::format("one process per rank of the scenario, {}", ranks));
     }
     preflight(job, arguments, environment);
     if (environment.launcher == Launcher::mpirun && arguments.options.device.is_cpu()) {
@@ -48,7 +49,8 @@ int run_job(const Job& job, const JobArguments& arguments, const std::vector<std
   preflight(job, arguments, environment);
   if (arguments.in_process || ranks == 1) return run_in_process(job, arguments);
   if (!arguments.options.device.is_cpu()) {
-    refuse("several ranks on GPUs without a launcher", "torchrun or srun with one process per GPU, or --in-process on one GPU");
+    refuse("several ranks on GPUs without a launcher",
+           "torchrun or srun with one process per GPU, or --in-process on one GPU");
   }
   if (!have_mpi) refuse("ranks as processes", "a build with MPI, or --in-process");
   return launch_local(job, arguments, words);

@@ -15,8 +15,8 @@ int run_mpi_rank(const Job& job, const JobArguments& arguments, const LaunchEnvi
 /// This process is one rank of a job that torchrun or Slurm started, one GPU each.
 int run_nccl_rank(const Job& job, const JobArguments& arguments, const LaunchEnvironment& environment);
 
-/// Starts one process per rank on this machine (mpirun) with the words of this command line, waits for them, and tells in one
-/// message what went wrong if something did.
+/// Starts one process per rank on this machine (mpirun) with the words of this command line, waits for them, and tells
+/// in one message what went wrong if something did.
 int launch_local(const Job& job, const JobArguments& arguments, const std::vector<std::string>& words);
 
 /// Chooses among the above by environment and arguments.

@@ -51,7 +51,7 @@ RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& t
   if (arguments.pin) pin_to_core(local_rank);
   const c10::InferenceMode no_graph;
   const RankStream stream(arguments.options.device);
-  MemoryMeter meter;
+  MemoryMeter& meter = owners.new_meter();
   const MemoryListening listening(meter, owners, arguments.options.device.type());
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   try {

@@ -8,13 +8,13 @@
 namespace stagecraft {
 
 struct RankOutcome {
-  ExecuteResult result;               // if nothing failed
+  ExecuteResult result;  // if nothing failed
   std::optional<RankReport> failure;
   std::vector<RecordedOp> operations;  // what was measured until a failure
 };
 
-/// Sets the thread up (threads, core, memory listening, a stream of its own on a GPU) and runs the job's steps. Never throws;
-/// a failure aborts the job.
+/// Sets the thread up (threads, core, memory listening, a stream of its own on a GPU) and runs the job's steps. Never
+/// throws; a failure aborts the job.
 RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& transport, std::int32_t local_rank,
                      AllocationOwners& owners);
 

@@ -14,12 +14,12 @@ HeadViews head_views(const at::Tensor& packed, const HeadLayout& l) {
         .view({l.sequences, l.length, groups, per_group, l.head_dim})
         .permute({0, 2, 3, 1, 4});
   };
-  return {part(0, l.kv_heads, l.heads_per_key()), part(l.heads, l.kv_heads, 1), part(l.heads + l.kv_heads, l.kv_heads, 1)};
+  return {part(0, l.kv_heads, l.heads_per_key()), part(l.heads, l.kv_heads, 1),
+          part(l.heads + l.kv_heads, l.kv_heads, 1)};
 }
 
 at::Tensor attend(const at::Tensor& packed, const HeadLayout& layout, const ModelShape& shape, Tape* tape) {
-  const bool unfused =
-      shape.attention == AttentionKernel::unfused || shape.attention == AttentionKernel::fused_softmax;
+  const bool unfused = shape.attention == AttentionKernel::unfused || shape.attention == AttentionKernel::fused_softmax;
   return unfused ? attend_unfused(packed, layout, shape, tape) : attend_flash(packed, layout, shape, tape);
 }
 

@@ -1,5 +1,6 @@
-// Fused attention by ATen's kernels: its own on CPU; on a GPU FlashAttention-2 for 16-bit types and the memory-efficient kernel
-// for fp32. One call per sequence with the heads that share a key as one batch entry, so that keys are never copied.
+// Fused attention by ATen's kernels: its own on CPU; on a GPU FlashAttention-2 for 16-bit types and the
+// memory-efficient kernel for fp32. One call per sequence with the heads that share a key as one batch entry, so that
+// keys are never copied.
 
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention_backward.h>
@@ -29,7 +30,9 @@ Heads heads_of(const HeadViews& views, std::int64_t sequence, const HeadLayout& 
   return {views.query[sequence], views.key[sequence].expand(sizes), views.value[sequence].expand(sizes)};
 }
 
-bool sixteen_bit(const at::Tensor& x) { return x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16; }
+bool sixteen_bit(const at::Tensor& x) {
+  return x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16;
+}
 
 Kept forward_kernel(const Heads& h, bool causal) {
   Kept kept;
@@ -38,8 +41,8 @@ Kept forward_kernel(const Heads& h, bool causal) {
         at::_scaled_dot_product_flash_attention_for_cpu(h.query, h.key, h.value, 0.0, causal);
   } else if (sixteen_bit(h.query)) {
     at::Tensor debug;
-    std::tie(kept.output, kept.statistics, std::ignore, std::ignore, kept.longest_query, kept.longest_key, kept.a, kept.b,
-             debug) = at::_scaled_dot_product_flash_attention(h.query, h.key, h.value, 0.0, causal);
+    std::tie(kept.output, kept.statistics, std::ignore, std::ignore, kept.longest_query, kept.longest_key, kept.a,
+             kept.b, debug) = at::_scaled_dot_product_flash_attention(h.query, h.key, h.value, 0.0, causal);
   } else {
     std::tie(kept.output, kept.statistics, kept.a, kept.b) =
         at::_scaled_dot_product_efficient_attention(h.query, h.key, h.value, std::nullopt, true, 0.0, causal);
@@ -54,11 +57,12 @@ std::array<at::Tensor, 3> backward_kernel(const Heads& h, const at::Tensor& g, c
         g, h.query, h.key, h.value, kept.output, kept.statistics, 0.0, causal);
   } else if (sixteen_bit(h.query)) {
     std::tie(dq, dk, dv) = at::_scaled_dot_product_flash_attention_backward_symint(
-        g, h.query, h.key, h.value, kept.output, kept.statistics, {}, {}, kept.longest_query, kept.longest_key, 0.0, causal,
-        kept.a, kept.b);
+        g, h.query, h.key, h.value, kept.output, kept.statistics, {}, {}, kept.longest_query, kept.longest_key, 0.0,
+        causal, kept.a, kept.b);
   } else {
     std::tie(dq, dk, dv, unused) = at::_scaled_dot_product_efficient_attention_backward(
-        g, h.query, h.key, h.value, {}, kept.output, kept.statistics, kept.a, kept.b, 0.0, {true, true, true, false}, causal);
+        g, h.query, h.key, h.value, {}, kept.output, kept.statistics, kept.a, kept.b, 0.0, {true, true, true, false},
+        causal);
   }
   return {dq, dk, dv};
 }

@@ -1,5 +1,5 @@
-// Attention with the scores in memory, [sequences, heads, length, length]: products, mask, softmax in fp32, products. The
-// backward of P = softmax(S): dS = P (dP - rowsum(dP P)).
+// Attention with the scores in memory, [sequences, heads, length, length]: products, mask, softmax in fp32, products.
+// The backward of P = softmax(S): dS = P (dP - rowsum(dP P)).
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/triu.h>
@@ -14,7 +14,9 @@ namespace stagecraft {
 namespace {
 
 at::Tensor heads_of(const at::Tensor& view, std::int64_t sequence, const HeadLayout& l) {  // [heads, length, head_dim]
-  return view[sequence].expand({l.kv_heads, l.heads_per_key(), l.length, l.head_dim}).reshape({l.heads, l.length, l.head_dim});
+  return view[sequence]
+      .expand({l.kv_heads, l.heads_per_key(), l.length, l.head_dim})
+      .reshape({l.heads, l.length, l.head_dim});
 }
 
 at::Tensor rows_as_heads(const at::Tensor& rows, std::int64_t sequence, const HeadLayout& l) {
@@ -82,7 +84,9 @@ at::Tensor attend_unfused(const at::Tensor& packed, const HeadLayout& layout, co
       return gradient_of(packed, probabilities(packed, layout, shape), g, layout);
     });
   } else {
-    tape->push([packed, layout, p = std::move(p)](const at::Tensor& g, Backward&) { return gradient_of(packed, p, g, layout); });
+    tape->push([packed, layout, p = std::move(p)](const at::Tensor& g, Backward&) {
+      return gradient_of(packed, p, g, layout);
+    });
   }
   return output;
 }

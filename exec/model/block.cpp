@@ -12,7 +12,8 @@ namespace {
 
 class Block final : public ModelLayer {
  public:
-  Block(std::int32_t index, const ModelShape& shape, const ModelSpec& model, TensorGroup& group, ParameterList& parameters)
+  Block(std::int32_t index, const ModelShape& shape, const ModelSpec& model, TensorGroup& group,
+        ParameterList& parameters)
       : shape_(shape), group_(group) {
     const std::string name = "block" + std::to_string(index);
     const std::int64_t query = shape.heads * shape.head_dim, key = shape.kv_heads * shape.head_dim;
@@ -21,10 +22,10 @@ class Block final : public ModelLayer {
     attention_norm_ = make_norm(name + ".attention.norm", shape.norm, shape.hidden, group, parameters);
     qkv_ = make_column_linear(
         name + ".attention.qkv",
-        {{name + ".attention.query", query}, {name + ".attention.key", key}, {name + ".attention.value", key}}, shape.hidden,
-        model.attention.bias, initial_deviation, group, parameters);
-    projection_ = make_row_linear(name + ".attention.projection", shape.hidden, query, model.attention.bias, ending, group,
-                                  parameters);
+        {{name + ".attention.query", query}, {name + ".attention.key", key}, {name + ".attention.value", key}},
+        shape.hidden, model.attention.bias, initial_deviation, group, parameters);
+    projection_ = make_row_linear(name + ".attention.projection", shape.hidden, query, model.attention.bias, ending,
+                                  group, parameters);
     mlp_norm_ = make_norm(name + ".mlp.norm", shape.norm, shape.hidden, group, parameters);
     std::vector<RowBlock> up;
     if (shape.gated) up.push_back({name + ".mlp.gate", shape.ffn});

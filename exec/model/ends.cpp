@@ -10,8 +10,10 @@ namespace {
 
 class Embedding final : public ModelLayer {
  public:
-  Embedding(const ModelShape& shape, TensorGroup& group, ParameterList& parameters, bool tied) : shape_(shape), group_(group) {
-    layer_.word = make_table("embedding.word", shape.padded_vocabulary, shape.hidden, initial_deviation, group, parameters);
+  Embedding(const ModelShape& shape, TensorGroup& group, ParameterList& parameters, bool tied)
+      : shape_(shape), group_(group) {
+    layer_.word =
+        make_table("embedding.word", shape.padded_vocabulary, shape.hidden, initial_deviation, group, parameters);
     layer_.word->tied = tied;
     if (shape.positions != Positions::learned) return;
     Parameter position;
@@ -36,12 +38,13 @@ class Embedding final : public ModelLayer {
 
 class Head final : public ModelLayer {
  public:
-  Head(const ModelShape& shape, TensorGroup& group, ParameterList& parameters, Parameter* word, bool tied) : group_(group) {
+  Head(const ModelShape& shape, TensorGroup& group, ParameterList& parameters, Parameter* word, bool tied)
+      : group_(group) {
     norm_ = make_norm("final.norm", shape.norm, shape.hidden, group, parameters);
     // A tied copy on another rank starts from the embedding's name, hence from the same values.
     linear_.weight = word != nullptr ? word
-                                     : make_table(tied ? "embedding.word" : "head", shape.padded_vocabulary, shape.hidden,
-                                                  initial_deviation, group, parameters);
+                                     : make_table(tied ? "embedding.word" : "head", shape.padded_vocabulary,
+                                                  shape.hidden, initial_deviation, group, parameters);
     if (word == nullptr) linear_.weight->tied = tied;
   }
 
@@ -77,6 +80,8 @@ LayerPtr make_head(const ModelShape& shape, TensorGroup& group, ParameterList& p
   return std::make_unique<Head>(shape, group, parameters, word, tied);
 }
 
-LayerPtr make_loss(const ModelShape& shape, TensorGroup& group) { return std::make_unique<Loss>(shape, group); }
+LayerPtr make_loss(const ModelShape& shape, TensorGroup& group) {
+  return std::make_unique<Loss>(shape, group);
+}
 
 }  // namespace stagecraft

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::int64_t alignment = 64;  // elements
 
-std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+  return (value + step - 1) / step * step;
+}
 
 int place_of(const Parameter& parameter) {
   if (parameter.tied) return 0;

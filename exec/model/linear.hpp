@@ -12,7 +12,8 @@ struct Linear {
   Parameter* bias = nullptr;  // may be null
 };
 
-/// x [rows, in] -> [rows, out / t]; each rank holds rows of the weight. Backward sums the input's gradient over the group.
+/// x [rows, in] -> [rows, out / t]; each rank holds rows of the weight. Backward sums the input's gradient over the
+/// group.
 at::Tensor column_linear(const Linear& linear, const at::Tensor& x, TensorGroup& group, Tape* tape);
 
 /// x [rows, in / t] -> [rows, out]; each rank holds columns of the weight. The bias is added once, after the sum.

@@ -6,18 +6,24 @@ namespace {
 
 at::Tensor apply(Activation activation, const at::Tensor& x) {
   switch (activation) {
-    case Activation::gelu: return at::gelu(x, "tanh");
-    case Activation::relu: return at::relu(x);
-    case Activation::silu: return at::silu(x);
+    case Activation::gelu:
+      return at::gelu(x, "tanh");
+    case Activation::relu:
+      return at::relu(x);
+    case Activation::silu:
+      return at::silu(x);
   }
   return x;
 }
 
 at::Tensor differentiate(Activation activation, const at::Tensor& g, const at::Tensor& x) {
   switch (activation) {
-    case Activation::gelu: return at::gelu_backward(g, x, "tanh");
-    case Activation::relu: return at::threshold_backward(g, x, 0);
-    case Activation::silu: return at::silu_backward(g, x);
+    case Activation::gelu:
+      return at::gelu_backward(g, x, "tanh");
+    case Activation::relu:
+      return at::threshold_backward(g, x, 0);
+    case Activation::silu:
+      return at::silu_backward(g, x);
   }
   return g;
 }

@@ -23,7 +23,9 @@ at::Tensor layer_norm(const NormLayer& norm, const at::Tensor& x, Tape* tape) {
   return y;
 }
 
-at::Tensor wide(const at::Tensor& x) { return x.scalar_type() == at::kDouble ? x : x.to(at::kFloat); }
+at::Tensor wide(const at::Tensor& x) {
+  return x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);
+}
 
 // y = w x r with r = 1 / sqrt(mean(x^2) + eps); dx = r (wg - x r^2 mean(wg x)).
 at::Tensor rms_norm(const NormLayer& norm, const at::Tensor& x, Tape* tape) {

@@ -14,8 +14,8 @@ struct NormLayer {
   double epsilon = 1e-5;
 };
 
-/// x [rows, width] -> the same shape. The gradients of weight and bias are added with the input's gradient, in I: they come
-/// out of the same pass over x.
+/// x [rows, width] -> the same shape. The gradients of weight and bias are added with the input's gradient, in I: they
+/// come out of the same pass over x.
 at::Tensor normalise(const NormLayer& norm, const at::Tensor& x, Tape* tape);
 
 }  // namespace stagecraft

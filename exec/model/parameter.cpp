@@ -23,8 +23,8 @@ void fill_piece(const ParameterPiece& piece, const Parameter& parameter, std::ui
     for (std::int64_t column = 0; column < piece.columns; ++column) {
       line[column] = parameter.deviation == 0
                          ? parameter.mean
-                         : parameter.mean + parameter.deviation *
-                                                normal_deviate(stream, static_cast<std::uint64_t>(first + column));
+                         : parameter.mean +
+                               parameter.deviation * normal_deviate(stream, static_cast<std::uint64_t>(first + column));
     }
   }
 }
@@ -46,7 +46,8 @@ std::uint64_t random_word(std::uint64_t stream, std::uint64_t n) {
 
 void fill_initial(const Parameter& parameter, std::uint64_t seed, const at::Tensor& into) {
   const at::Tensor values = at::zeros({parameter.rows, parameter.columns}, at::TensorOptions().dtype(at::kDouble));
-  for (const ParameterPiece& piece : parameter.pieces) fill_piece(piece, parameter, seed, values.mutable_data_ptr<double>());
+  for (const ParameterPiece& piece : parameter.pieces)
+    fill_piece(piece, parameter, seed, values.mutable_data_ptr<double>());
   into.view({parameter.rows, parameter.columns}).copy_(values);
 }
 

@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-/// Rows [row_begin, row_begin + rows) and columns [column_begin, column_begin + columns) of a global tensor, stored from
-/// `local_row` on. A vector has one column.
+/// Rows [row_begin, row_begin + rows) and columns [column_begin, column_begin + columns) of a global tensor, stored
+/// from `local_row` on. A vector has one column.
 struct ParameterPiece {
   std::string name;  // "block3.attention.query.weight"
   std::int64_t global_rows = 0, global_columns = 1;
@@ -33,11 +33,11 @@ struct Parameter {
   std::vector<ParameterPiece> pieces;
   double deviation = 0;  // of the normal distribution it starts from
   double mean = 0;
-  bool vector = false;   // 1-D: `columns` is 1 and the tensor has one dimension; no weight decay
+  bool vector = false;  // 1-D: `columns` is 1 and the tensor has one dimension; no weight decay
   TensorRole role = TensorRole::sharded;
-  bool tied = false;     // also held by another stage (word embedding)
-  at::Tensor value;      // compute dtype
-  at::Tensor gradient;   // gradient dtype; added to by every micro-batch
+  bool tied = false;    // also held by another stage (word embedding)
+  at::Tensor value;     // compute dtype
+  at::Tensor gradient;  // gradient dtype; added to by every micro-batch
   std::int64_t elements() const { return rows * columns; }
 };
 

@@ -5,8 +5,8 @@ namespace stagecraft {
 namespace {
 
 /// Stacks this rank's rows of every block; `columns` 1 and `vector` for a bias.
-Parameter stacked(const std::string& name, const std::vector<RowBlock>& blocks, const char* suffix, std::int64_t columns,
-                  const TensorGroup& group) {
+Parameter stacked(const std::string& name, const std::vector<RowBlock>& blocks, const char* suffix,
+                  std::int64_t columns, const TensorGroup& group) {
   Parameter parameter;
   parameter.name = name + suffix;
   parameter.columns = columns;

@@ -11,8 +11,8 @@ namespace {
 
 class PlainLayer final : public ModelLayer {
  public:
-  PlainLayer(std::int32_t index, std::int64_t in, std::int64_t out, bool last, const ModelShape& shape, TensorGroup& group,
-             ParameterList& parameters)
+  PlainLayer(std::int32_t index, std::int64_t in, std::int64_t out, bool last, const ModelShape& shape,
+             TensorGroup& group, ParameterList& parameters)
       : group_(group), checkpointed_(shape.recompute == Recompute::full), last_(last) {
     // Keeps the variance of ReLU layers (arXiv 1502.01852).
     const double deviation = std::sqrt(2.0 / static_cast<double>(in));
@@ -51,8 +51,8 @@ class PlainLayer final : public ModelLayer {
 
 }  // namespace
 
-LayerPtr make_plain(std::int32_t index, std::int64_t in, std::int64_t out, bool last, const ModelShape& shape, TensorGroup& group,
-                    ParameterList& parameters) {
+LayerPtr make_plain(std::int32_t index, std::int64_t in, std::int64_t out, bool last, const ModelShape& shape,
+                    TensorGroup& group, ParameterList& parameters) {
   return std::make_unique<PlainLayer>(index, in, out, last, shape, group, parameters);
 }
 

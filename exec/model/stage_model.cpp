@@ -7,19 +7,26 @@ namespace {
 double bytes_per_number(const Plan& plan) {
   switch (plan.run.precision) {
     case Precision::fp32:
-    case Precision::tf32: return 4;
-    default: return 2;
+    case Precision::tf32:
+      return 4;
+    default:
+      return 2;
   }
 }
 
 LayerPtr make_layer(const Plan& plan, const Layer& layer, const ModelShape& shape, TensorGroup& group, bool tied_apart,
                     Parameter* word, ParameterList& parameters) {
   switch (layer.kind) {
-    case LayerKind::embedding: return make_embedding(shape, group, parameters, tied_apart);
-    case LayerKind::block: return make_block(layer.index, shape, plan.model, group, parameters);
-    case LayerKind::head: return make_head(shape, group, parameters, word, tied_apart);
-    case LayerKind::loss: return make_loss(shape, group);
-    case LayerKind::plain: break;
+    case LayerKind::embedding:
+      return make_embedding(shape, group, parameters, tied_apart);
+    case LayerKind::block:
+      return make_block(layer.index, shape, plan.model, group, parameters);
+    case LayerKind::head:
+      return make_head(shape, group, parameters, word, tied_apart);
+    case LayerKind::loss:
+      return make_loss(shape, group);
+    case LayerKind::plain:
+      break;
   }
   const auto index = static_cast<std::size_t>(layer.index);
   const PlainWidths widths = plain_widths(plan.model.plain_layers[index], bytes_per_number(plan));

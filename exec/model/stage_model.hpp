@@ -22,8 +22,8 @@ enum class TiedCopy : std::uint8_t {
   other_rank,  // each keeps a copy and their gradients are added
 };
 
-/// `word` is the embedding's table where `copy` is same_rank and this is not its stage, else null. `group` and `word` outlive
-/// the result. Precondition: refusals(...) of exec/support.hpp found nothing.
+/// `word` is the embedding's table where `copy` is same_rank and this is not its stage, else null. `group` and `word`
+/// outlive the result. Precondition: refusals(...) of exec/support.hpp found nothing.
 std::unique_ptr<StageModel> make_stage_model(const Plan& plan, Stage stage, const ModelShape& shape, TensorGroup& group,
                                              TiedCopy copy, Parameter* word);
 

@@ -1,8 +1,8 @@
 #pragma once
 // What the forward of one stage and micro-batch leaves for its backward. Layers push a step each; backward runs them in
 // reverse and drops what they kept as soon as it is used. A step returns the gradient of its input and hands the weight
-// part over as a closure, which runs at once (B) or waits for its W: the input-gradient and weight-gradient split of Zero
-// Bubble (arXiv 2401.10241, section 2) with the weight-gradient store of DualPipe and Megatron-LM.
+// part over as a closure, which runs at once (B) or waits for its W: the input-gradient and weight-gradient split of
+// Zero Bubble (arXiv 2401.10241, section 2) with the weight-gradient store of DualPipe and Megatron-LM.
 //
 // This is no torch::autograd graph on purpose: the autograd engine runs all CUDA nodes of a process on one thread per
 // device, so ranks that are threads sharing a GPU would wait for each other inside a tensor-parallel backward for ever.

@@ -6,8 +6,8 @@ namespace stagecraft {
 
 void add_segment(Profile& profile, TimedSegment segment) {
   const bool known = std::any_of(profile.segments.begin(), profile.segments.end(), [&](const TimedSegment& other) {
-    return other.segment == segment.segment && other.batch == segment.batch && other.m == segment.m && other.n == segment.n &&
-           other.k == segment.k && other.bytes == segment.bytes;
+    return other.segment == segment.segment && other.batch == segment.batch && other.m == segment.m &&
+           other.n == segment.n && other.k == segment.k && other.bytes == segment.bytes;
   });
   if (!known) profile.segments.push_back(std::move(segment));
 }

@@ -1,8 +1,8 @@
 #include "exec/profile/profile.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -69,16 +69,20 @@ Profile profile_rank(const Plan& plan, const ProfileArguments& arguments, Transp
 
 void add_profile_options(CLI::App& app, ProfileArguments& arguments) {
   app.add_option("--scenario", arguments.scenario, "Scenario file")->required();
-  app.add_option("--set", arguments.overrides, "PATH=VALUE, overrides a field of the scenario")->allow_extra_args(false);
+  app.add_option("--set", arguments.overrides, "PATH=VALUE, overrides a field of the scenario")
+      ->allow_extra_args(false);
   app.add_option("--output", arguments.output, "The calibration file to write")->required();
-  app.add_option("--repetitions", arguments.repetitions, "Of each measurement; the median counts")->check(CLI::Range(1, 1000));
+  app.add_option("--repetitions", arguments.repetitions, "Of each measurement; the median counts")
+      ->check(CLI::Range(1, 1000));
   app.add_option_function<std::string>(
-      "--device", [&arguments](const std::string& text) { arguments.device = parse_device(text); }, "cpu, cuda or cuda:N");
+      "--device", [&arguments](const std::string& text) { arguments.device = parse_device(text); },
+      "cpu, cuda or cuda:N");
   app.add_flag("--pin", arguments.pin, "Pin every rank to a core of its own");
 }
 
 int run_profile(const ProfileArguments& arguments) {
-  const Scenario scenario = load_scenario(arguments.scenario, arguments.overrides, default_library(arguments.executable));
+  const Scenario scenario =
+      load_scenario(arguments.scenario, arguments.overrides, default_library(arguments.executable));
   const Findings findings = check_feasible(scenario);
   if (has_errors(findings)) {
     print_findings(findings);

@@ -16,7 +16,7 @@ struct ProfileArguments {
   std::string scenario;
   std::vector<std::string> overrides;
   std::string executable;
-  std::string output;            // the calibration file
+  std::string output;  // the calibration file
   at::Device device = at::kCPU;
   std::int32_t repetitions = 7;  // median of so many
   bool pin = false;              // rank r on the r-th core

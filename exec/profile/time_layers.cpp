@@ -16,7 +16,8 @@ constexpr std::int32_t most_blocks = 4;  // enough that no block finds its weigh
 
 std::int32_t count_blocks(const Plan& plan, const StageLayers& stage) {
   std::int32_t blocks = 0;
-  for (std::int32_t l = stage.first; l < stage.last; ++l) blocks += plan.layers[static_cast<std::size_t>(l)].kind == LayerKind::block;
+  for (std::int32_t l = stage.first; l < stage.last; ++l)
+    blocks += plan.layers[static_cast<std::size_t>(l)].kind == LayerKind::block;
   return blocks;
 }
 
@@ -45,7 +46,9 @@ struct StageTimes {
 class TimedStage {
  public:
   TimedStage(const Plan& plan, Stage stage, const ExecuteOptions& options, Transport& transport, const Group& tensor)
-      : plan_(plan), group_(tensor.size() > 1 ? TensorGroup(transport, tensor, plan.run.parallel.sequence_parallel) : TensorGroup()) {
+      : plan_(plan),
+        group_(tensor.size() > 1 ? TensorGroup(transport, tensor, plan.run.parallel.sequence_parallel)
+                                 : TensorGroup()) {
     BufferPolicy policy = buffer_policy(plan, options);
     policy.zero_stage = 0;
     shape_ = model_shape(plan, policy.value, options.device);
@@ -126,8 +129,8 @@ double weight_of(const Segment& segment) {
 const TimedSegment* find(const Profile& profile, const Segment& segment) {
   const Kernel& kernel = segment.kernel;
   const auto found = std::find_if(profile.segments.begin(), profile.segments.end(), [&](const TimedSegment& one) {
-    return one.segment == segment.name && one.batch == kernel.batch && one.m == kernel.m && one.n == kernel.n && one.k == kernel.k &&
-           one.bytes == kernel.bytes.value;
+    return one.segment == segment.name && one.batch == kernel.batch && one.m == kernel.m && one.n == kernel.n &&
+           one.k == kernel.k && one.bytes == kernel.bytes.value;
   });
   return found == profile.segments.end() ? nullptr : &*found;
 }
@@ -151,7 +154,8 @@ void divide(const Body& body, Median time, Profile& profile) {
   std::vector<TimedSegment> made;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
-      if (segment.is_collective || segment.kernel.kind == KernelKind::host || find(profile, segment) != nullptr) continue;
+      if (segment.is_collective || segment.kernel.kind == KernelKind::host || find(profile, segment) != nullptr)
+        continue;
       const Kernel& kernel = segment.kernel;
       made.push_back({segment.name, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes.value,
                       left * weight_of(segment) / weights, time.relative_error});
@@ -171,7 +175,9 @@ Segment optimizer_pass(const Bodies& bodies, std::size_t stage) {
   return {};
 }
 
-Median scaled(Median time, double factor) { return {time.value * factor, time.relative_error}; }
+Median scaled(Median time, double factor) {
+  return {time.value * factor, time.relative_error};
+}
 
 }  // namespace
 
@@ -187,7 +193,8 @@ void time_layers(const Plan& whole, const ExecuteOptions& options, Transport& tr
       const double bytes = c10::elementSize(buffer_policy(plan, options).value) == 2 ? 2 : 4;
       const std::int64_t in = plain_widths(plan.model.plain_layers.front(), bytes).in;
       const std::int64_t out = plain_widths(plan.model.plain_layers.back(), bytes).out;
-      batch = make_plain_batch(plan, model_shape(plan, buffer_policy(plan, options).value, options.device), in, out, options.seed, 0, 0, 0);
+      batch = make_plain_batch(plan, model_shape(plan, buffer_policy(plan, options).value, options.device), in, out,
+                               options.seed, 0, 0, 0);
     } else if (s == 0) {
       batch = stage.batch();
     }

@@ -8,9 +8,10 @@
 
 namespace stagecraft {
 
-/// Called by every member of `tensor` at the same time. Embedding, blocks, head with loss are run as stages of their own:
-/// forward, backward, and backward in two halves, with the exchanges of the tensor group taken out. A stage's time is divided
-/// over the segments of its body in proportion to a roofline of 5 FLOP per byte, so that their sum is what was measured.
+/// Called by every member of `tensor` at the same time. Embedding, blocks, head with loss are run as stages of their
+/// own: forward, backward, and backward in two halves, with the exchanges of the tensor group taken out. A stage's time
+/// is divided over the segments of its body in proportion to a roofline of 5 FLOP per byte, so that their sum is what
+/// was measured.
 void time_layers(const Plan& plan, const ExecuteOptions& options, Transport& transport, const Group& tensor,
                  std::int32_t repetitions, Profile& profile);
 

@@ -31,7 +31,8 @@ Median repeat(Transport& transport, const Group& everybody, at::Device device, s
 }
 
 /// Latency and rate from the times of two sizes; `factor` is what the algorithm multiplies the bytes with.
-TimedTransfer fit(const char* name, double large_bytes, Median large, double small_bytes, Median small, double factor, int ranks) {
+TimedTransfer fit(const char* name, double large_bytes, Median large, double small_bytes, Median small, double factor,
+                  int ranks) {
   TimedTransfer result;
   result.name = name;
   const double slope = (large.value - small.value) / (large_bytes - small_bytes);
@@ -45,7 +46,8 @@ TimedTransfer fit(const char* name, double large_bytes, Median large, double sma
   return result;
 }
 
-void time_messages(Transport& transport, const Group& world, double bytes, at::Device device, std::int32_t repetitions, Profile& profile) {
+void time_messages(Transport& transport, const Group& world, double bytes, at::Device device, std::int32_t repetitions,
+                   Profile& profile) {
   const bool takes_part = transport.rank() < 2;
   std::vector<Median> medians;
   std::vector<double> sizes;
@@ -84,16 +86,18 @@ void time_collective(Transport& transport, const Group& world, const Group& grou
 
 }  // namespace
 
-void time_transfers(Transport& transport, const Group& world, const Group& group, double message_bytes, double group_bytes,
-                    at::Device device, std::int32_t repetitions, Profile& profile) {
+void time_transfers(Transport& transport, const Group& world, const Group& group, double message_bytes,
+                    double group_bytes, at::Device device, std::int32_t repetitions, Profile& profile) {
   if (transport.size() > 1) time_messages(transport, world, message_bytes, device, repetitions, profile);
   if (group.size() < 2) return;
   // Bus factors as nccl-tests counts them: 2 (n - 1) / n for all-reduce, (n - 1) / n for the others.
   const double share = static_cast<double>(group.size() - 1) / static_cast<double>(group.size());
-  time_collective(transport, world, group, "all_reduce", 2 * share, group_bytes, device, repetitions, profile,
-                  [&](const at::Tensor& whole, const at::Tensor&) { return transport.all_reduce(whole, Reduction::sum, group); });
-  time_collective(transport, world, group, "all_gather", share, group_bytes, device, repetitions, profile,
-                  [&](const at::Tensor& whole, const at::Tensor& part) { return transport.all_gather(whole, part, group); });
+  time_collective(
+      transport, world, group, "all_reduce", 2 * share, group_bytes, device, repetitions, profile,
+      [&](const at::Tensor& whole, const at::Tensor&) { return transport.all_reduce(whole, Reduction::sum, group); });
+  time_collective(
+      transport, world, group, "all_gather", share, group_bytes, device, repetitions, profile,
+      [&](const at::Tensor& whole, const at::Tensor& part) { return transport.all_gather(whole, part, group); });
   time_collective(transport, world, group, "reduce_scatter", share, group_bytes, device, repetitions, profile,
                   [&](const at::Tensor& whole, const at::Tensor& part) {
                     return transport.reduce_scatter(part, whole, Reduction::sum, group);

@@ -1,9 +1,9 @@
 #include "exec/profile/write_calibration.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace stagecraft {
 
@@ -12,7 +12,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json constant(double value, double relative_error, const std::string& source) {
-  return {{"value", value}, {"relative_error", std::clamp(relative_error, 0.001, 1.0)}, {"evidence", "measured"}, {"source", source}};
+  return {{"value", value},
+          {"relative_error", std::clamp(relative_error, 0.001, 1.0)},
+          {"evidence", "measured"},
+          {"source", source}};
 }
 
 /// Rate of the slowest wire inside a node, which transfer_efficiency is a fraction of.
@@ -55,15 +58,22 @@ std::string calibration_text(const Profile& profile, const Scenario& scenario, c
     }
     const double rate = wire_rate(scenario);
     if (rate <= 0) continue;
-    constants["transfer_efficiency"] = constant(std::clamp(one.bytes_per_s / rate, 0.001, 1.0), one.relative_error, source);
+    constants["transfer_efficiency"] =
+        constant(std::clamp(one.bytes_per_s / rate, 0.001, 1.0), one.relative_error, source);
     constants["transfer_latency_us"] = constant(one.latency_s * 1e6, one.relative_error, source);
   }
   if (!collectives.empty()) document["collectives"] = std::move(collectives);
   if (!constants.empty()) document["constants"] = std::move(constants);
   Json measured = Json::array();
   for (const TimedSegment& one : profile.segments) {
-    measured.push_back({{"segment", one.segment}, {"batch", one.batch}, {"m", one.m}, {"n", one.n}, {"k", one.k}, {"bytes", one.bytes},
-                        {"time_s", one.seconds}, {"relative_error", std::clamp(one.relative_error, 0.001, 1.0)}});
+    measured.push_back({{"segment", one.segment},
+                        {"batch", one.batch},
+                        {"m", one.m},
+                        {"n", one.n},
+                        {"k", one.k},
+                        {"bytes", one.bytes},
+                        {"time_s", one.seconds},
+                        {"relative_error", std::clamp(one.relative_error, 0.001, 1.0)}});
   }
   document["measured"] = std::move(measured);
   return document.dump(2) + "\n";

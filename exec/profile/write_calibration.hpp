@@ -7,7 +7,8 @@
 
 namespace stagecraft {
 
-/// The JSON text of a hardware profile that extends the scenario's own with what was measured (docs/cost-model.md, "measured").
+/// The JSON text of a hardware profile that extends the scenario's own with what was measured (docs/cost-model.md,
+/// "measured").
 std::string calibration_text(const Profile& profile, const Scenario& scenario, const std::string& measured_on);
 
 }  // namespace stagecraft

@@ -42,11 +42,13 @@ TokenSource TokenSource::from_file(const std::string& path, std::int64_t vocabul
   const std::string bytes = read_file(path, largest_file);
   const std::size_t width = path.ends_with(".u32") ? 4 : 2;
   TokenSource source(vocabulary, length, 0);
-  if (bytes.size() % width != 0) fail(path, std::to_string(bytes.size()) + " bytes", "whole tokens of " + std::to_string(width) + " bytes");
+  if (bytes.size() % width != 0)
+    fail(path, std::to_string(bytes.size()) + " bytes", "whole tokens of " + std::to_string(width) + " bytes");
   source.tokens_.reserve(bytes.size() / width);
   for (std::size_t at = 0; at < bytes.size(); at += width) {
     std::uint32_t token = 0;
-    for (std::size_t i = 0; i < width; ++i) token |= std::uint32_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+    for (std::size_t i = 0; i < width; ++i)
+      token |= std::uint32_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
     if (token >= static_cast<std::uint64_t>(vocabulary)) {
       fail(path, "token " + std::to_string(token) + " at byte " + std::to_string(at),
            "tokens below the vocabulary of " + std::to_string(vocabulary));
@@ -54,7 +56,8 @@ TokenSource TokenSource::from_file(const std::string& path, std::int64_t vocabul
     source.tokens_.push_back(static_cast<std::int32_t>(token));
   }
   if (static_cast<std::int64_t>(source.tokens_.size()) < length + 1) {
-    fail(path, std::to_string(source.tokens_.size()) + " tokens", "at least one sequence and its next token, " + std::to_string(length + 1));
+    fail(path, std::to_string(source.tokens_.size()) + " tokens",
+         "at least one sequence and its next token, " + std::to_string(length + 1));
   }
   return source;
 }

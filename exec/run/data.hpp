@@ -15,11 +15,12 @@ class TokenSource {
  public:
   /// Synthetic: token t of sequence n is a function of (seed, n, t).
   TokenSource(std::int64_t vocabulary, std::int64_t length, std::uint64_t seed);
-  /// Throws InputError if the file can't be read, is shorter than one sequence, or holds a token outside the vocabulary.
-  /// Files named *.u32 hold 4-byte tokens, all others 2-byte tokens.
+  /// Throws InputError if the file can't be read, is shorter than one sequence, or holds a token outside the
+  /// vocabulary. Files named *.u32 hold 4-byte tokens, all others 2-byte tokens.
   static TokenSource from_file(const std::string& path, std::int64_t vocabulary, std::int64_t length);
 
-  /// length + 1 tokens of sequence n: inputs and, shifted by one, labels. A file is read from its start again at its end.
+  /// length + 1 tokens of sequence n: inputs and, shifted by one, labels. A file is read from its start again at its
+  /// end.
   void read(std::int64_t sequence, std::int64_t* tokens) const;
 
  private:

@@ -28,9 +28,11 @@ Trace empty_trace(const JobInputs& inputs, const char* transport) {
 /// Losses are known where the last stage lies; everybody gets them.
 void share_losses(const Group& world, Transport& transport, at::Device device, std::vector<StepResult>& steps) {
   std::vector<double> mine;
-  for (const StepResult& step : steps) mine.push_back(step.loss ? *step.loss : std::numeric_limits<double>::quiet_NaN());
+  for (const StepResult& step : steps)
+    mine.push_back(step.loss ? *step.loss : std::numeric_limits<double>::quiet_NaN());
   const bool have = !steps.empty() && steps.front().loss.has_value();
-  for (const std::vector<double>& theirs : gather_numbers(have ? mine : std::vector<double>{}, world, transport, device)) {
+  for (const std::vector<double>& theirs :
+       gather_numbers(have ? mine : std::vector<double>{}, world, transport, device)) {
     for (std::size_t i = 0; i < theirs.size() && !have; ++i) steps[i].loss = theirs[i];
   }
 }

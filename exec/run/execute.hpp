@@ -14,8 +14,8 @@ struct ExecuteResult {
   double clock_skew_s = 0;        // what remains uncertain between the ranks' clocks
 };
 
-/// Runs options.warmup + options.steps steps. Throws RankFailure (or what the set-up throws); what this rank had measured until
-/// then is in `until_failure`.
+/// Runs options.warmup + options.steps steps. Throws RankFailure (or what the set-up throws); what this rank had
+/// measured until then is in `until_failure`.
 ExecuteResult execute(const JobInputs& inputs, Transport& transport, MemoryMeter* meter,
                       std::vector<RecordedOp>& until_failure);
 
@@ -23,10 +23,10 @@ ExecuteResult execute(const JobInputs& inputs, Transport& transport, MemoryMeter
 Trace partial_trace(const JobInputs& inputs, const char* transport, std::vector<std::vector<RecordedOp>> ops);
 
 /// The recorded operations of one rank as spans; times count from `origin_s`. `first_step` is the first that is kept.
-/// A recomputed forward is done block by block inside the backward behind it: its span is put before that backward's, and
-/// the two share the time in proportion.
-void append_spans(const JobInputs& inputs, std::int32_t rank, const std::vector<RecordedOp>& ops, std::int32_t first_step,
-                  double origin_s, Trace& trace);
+/// A recomputed forward is done block by block inside the backward behind it: its span is put before that backward's,
+/// and the two share the time in proportion.
+void append_spans(const JobInputs& inputs, std::int32_t rank, const std::vector<RecordedOp>& ops,
+                  std::int32_t first_step, double origin_s, Trace& trace);
 
 /// Dependencies between the spans of `trace` from the schedule's graph, for every column of the job. Sorts the spans.
 void connect_spans(const JobInputs& inputs, Trace& trace);

@@ -26,8 +26,9 @@ std::string row_text(const std::vector<Op>& program, std::size_t center, bool ma
 std::string failure_line(const Schedule& schedule, const FailurePlace& place, const std::string& reason) {
   const std::vector<Op>& program = schedule.programs[place.pipeline.index()];
   const std::string name = place.position < program.size() ? to_text(program[place.position]) : "end of step";
-  return fmt::format("rank {} (pipeline rank {}), step {}, operation {} ({} of {}): {}", place.rank, place.pipeline.value,
-                     place.step, name, std::min<std::size_t>(place.position + 1, program.size()), program.size(), reason);
+  return fmt::format("rank {} (pipeline rank {}), step {}, operation {} ({} of {}): {}", place.rank,
+                     place.pipeline.value, place.step, name, std::min<std::size_t>(place.position + 1, program.size()),
+                     program.size(), reason);
 }
 
 std::string failure_table(const Schedule& schedule, std::span<const FailurePlace> places) {
@@ -38,8 +39,9 @@ std::string failure_table(const Schedule& schedule, std::span<const FailurePlace
       main.pipeline.valid() ? std::max<std::size_t>(schedule.programs[main.pipeline.index()].size(), 1) : 1;
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
     const std::vector<Op>& program = schedule.programs[rank];
-    const auto place = std::find_if(places.begin(), places.end(),
-                                    [&](const FailurePlace& one) { return one.pipeline.index() == rank && one.pipeline.valid(); });
+    const auto place = std::find_if(places.begin(), places.end(), [&](const FailurePlace& one) {
+      return one.pipeline.index() == rank && one.pipeline.valid();
+    });
     const bool known = place != places.end();
     const std::size_t center = known ? place->position : main.position * program.size() / main_length;
     text += fmt::format("pipeline rank {:>3} {}{}\n", rank, known ? "*" : " ", row_text(program, center, known));

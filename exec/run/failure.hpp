@@ -1,6 +1,6 @@
 #pragma once
-// How a rank reports that it could not go on: the schedule's table with an arrow at its cell, and the transfers that are
-// still pending.
+// How a rank reports that it could not go on: the schedule's table with an arrow at its cell, and the transfers that
+// are still pending.
 
 #include <span>
 #include <stdexcept>
@@ -20,8 +20,8 @@ enum class FailureKind : std::uint8_t {
 struct FailurePlace {
   std::int32_t rank = 0, step = 0;
   PipelineRank pipeline;
-  std::uint32_t position = 0;            // of the operation in its program
-  std::vector<std::string> pending;      // "0RECV_F3 from rank 1 (waited for)", oldest first
+  std::uint32_t position = 0;        // of the operation in its program
+  std::vector<std::string> pending;  // "0RECV_F3 from rank 1 (waited for)", oldest first
 };
 
 class RankFailure : public std::runtime_error {
@@ -39,8 +39,8 @@ class RankFailure : public std::runtime_error {
 /// One line: "rank 2 (pipeline rank 1), step 0, operation 1B3 (17th of 40): REASON".
 std::string failure_line(const Schedule& schedule, const FailurePlace& place, const std::string& reason);
 
-/// The programs of all pipeline ranks, each around its own cell with an arrow where a place is known (else around the same part of
-/// its program), then the pending transfers of each place.
+/// The programs of all pipeline ranks, each around its own cell with an arrow where a place is known (else around the
+/// same part of its program), then the pending transfers of each place.
 std::string failure_table(const Schedule& schedule, std::span<const FailurePlace> places);
 
 }  // namespace stagecraft

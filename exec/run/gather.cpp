@@ -18,11 +18,11 @@ at::Tensor tensor_of(const std::vector<double>& numbers, std::size_t length, at:
   return host.to(device);
 }
 
-std::vector<double> all_gather(const std::vector<double>& mine, std::size_t length, const Group& world, Transport& transport,
-                               at::Device device) {
+std::vector<double> all_gather(const std::vector<double>& mine, std::size_t length, const Group& world,
+                               Transport& transport, at::Device device) {
   const at::Tensor input = tensor_of(mine, length, device);
-  const at::Tensor output =
-      at::zeros({static_cast<std::int64_t>(length) * world.size()}, at::TensorOptions().dtype(at::kDouble).device(device));
+  const at::Tensor output = at::zeros({static_cast<std::int64_t>(length) * world.size()},
+                                      at::TensorOptions().dtype(at::kDouble).device(device));
   transport.all_gather(output, input, world)->wait();
   const at::Tensor host = output.cpu();
   return {host.const_data_ptr<double>(), host.const_data_ptr<double>() + host.numel()};
@@ -38,8 +38,8 @@ double machine_id() {
 
 }  // namespace
 
-std::vector<std::vector<double>> gather_numbers(const std::vector<double>& mine, const Group& world, Transport& transport,
-                                                at::Device device) {
+std::vector<std::vector<double>> gather_numbers(const std::vector<double>& mine, const Group& world,
+                                                Transport& transport, at::Device device) {
   const std::vector<double> lengths = all_gather({static_cast<double>(mine.size())}, 1, world, transport, device);
   const auto longest = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
   std::vector<std::vector<double>> result(lengths.size());
@@ -79,8 +79,8 @@ std::vector<double> pack(const std::vector<RecordedOp>& ops) {
   std::vector<double> numbers;
   numbers.reserve(ops.size() * fields);
   for (const RecordedOp& op : ops) {
-    for (const double value : {static_cast<double>(op.step), static_cast<double>(op.position), op.posted_s, op.begin_s, op.end_s,
-                               op.tensor_s, op.recompute_s, static_cast<double>(op.peak_bytes)}) {
+    for (const double value : {static_cast<double>(op.step), static_cast<double>(op.position), op.posted_s, op.begin_s,
+                               op.end_s, op.tensor_s, op.recompute_s, static_cast<double>(op.peak_bytes)}) {
       numbers.push_back(value);
     }
   }

@@ -9,8 +9,8 @@
 namespace stagecraft {
 
 /// Every rank's numbers, by rank, on every rank. The lists may differ in length.
-std::vector<std::vector<double>> gather_numbers(const std::vector<double>& mine, const Group& world, Transport& transport,
-                                                at::Device device);
+std::vector<std::vector<double>> gather_numbers(const std::vector<double>& mine, const Group& world,
+                                                Transport& transport, at::Device device);
 
 struct ClockOffsets {
   std::vector<double> offset_s;  // [rank]: what to subtract from its now_s() to get rank 0's

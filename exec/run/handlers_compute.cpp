@@ -6,8 +6,12 @@ namespace stagecraft {
 
 namespace {
 
-Stage next(Stage stage) { return Stage(stage.value + 1); }
-Stage previous(Stage stage) { return Stage(stage.value - 1); }
+Stage next(Stage stage) {
+  return Stage(stage.value + 1);
+}
+Stage previous(Stage stage) {
+  return Stage(stage.value - 1);
+}
 
 }  // namespace
 
@@ -52,7 +56,8 @@ void RankExecutor::backward(const Op& op, std::size_t record) {
   ready_for_gradients(buffers);
   at::Tensor g;
   if (model.last) {
-    // The loss is a mean over micro-batches and data ranks; its gradient carries the factor, so nothing is scaled later.
+    // The loss is a mean over micro-batches and data ranks; its gradient carries the factor, so nothing is scaled
+    // later.
     const double parts = static_cast<double>(inputs_.plan.micro_batches) * static_cast<double>(groups_.data.size());
     g = at::ones({}, at::TensorOptions().dtype(at::kDouble)).mul_(loss_scale_.value / parts).to(shape_.device);
   } else {

@@ -20,9 +20,11 @@ void RankExecutor::reduce_grad(const Op& op, std::uint32_t position, std::size_t
 void RankExecutor::state_collective(const Op& op, std::uint32_t position, std::size_t record) {
   StageBuffers& buffers = buffers_of(op.stage);
   switch (op.kind) {
-    case OpKind::reduce_tied: return reduce_tied(buffers, groups_.embedding);
+    case OpKind::reduce_tied:
+      return reduce_tied(buffers, groups_.embedding);
     case OpKind::gather_params:
-      if (buffers.policy.zero_stage == 1 || buffers.policy.zero_stage == 2) park(position, record, begin_gather(buffers));
+      if (buffers.policy.zero_stage == 1 || buffers.policy.zero_stage == 2)
+        park(position, record, begin_gather(buffers));
       return;
     case OpKind::unshard:
       if (buffers.policy.zero_stage == 3) park(position, record, begin_unshard(buffers));

@@ -8,7 +8,8 @@ namespace {
 
 class Listener final : public c10::MemoryReportingInfoBase {
  public:
-  Listener(MemoryMeter& meter, AllocationOwners& owners, at::DeviceType type) : meter_(meter), owners_(owners), type_(type) {}
+  Listener(MemoryMeter& meter, AllocationOwners& owners, at::DeviceType type)
+      : meter_(meter), owners_(owners), type_(type) {}
 
   void reportMemoryUsage(void* pointer, std::int64_t bytes, std::size_t, std::size_t, c10::Device device) override {
     if (device.type() != type_ || pointer == nullptr) return;
@@ -28,6 +29,11 @@ class Listener final : public c10::MemoryReportingInfoBase {
 };
 
 }  // namespace
+
+MemoryMeter& AllocationOwners::new_meter() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return meters_.emplace_back();
+}
 
 void AllocationOwners::add(void* pointer, MemoryMeter* owner) {
   const std::lock_guard<std::mutex> lock(mutex_);

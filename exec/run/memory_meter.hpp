@@ -1,11 +1,12 @@
 #pragma once
 // Bytes that a rank has allocated on its device, followed through every allocation and release that PyTorch reports
-// (c10::MemoryReportingInfoBase). Ranks that are threads hand tensors to each other, so a release is charged to the rank
-// that allocated.
+// (c10::MemoryReportingInfoBase). Ranks that are threads hand tensors to each other, so a release is charged to the
+// rank that allocated.
 
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -13,20 +14,6 @@
 #include "exec/torch.hpp"
 
 namespace stagecraft {
-
-class MemoryMeter;
-
-/// Who allocated what, shared by the ranks of a process.
-class AllocationOwners {
- public:
-  void add(void* pointer, MemoryMeter* owner);
-  /// Null if the pointer was allocated before anybody listened.
-  MemoryMeter* remove(void* pointer);
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<void*, MemoryMeter*> owners_;
-};
 
 class MemoryMeter {
  public:
@@ -37,6 +24,20 @@ class MemoryMeter {
 
  private:
   std::atomic<std::int64_t> current_{0}, peak_{0};
+};
+
+/// Who allocated what, shared by the ranks of a process; outlives them all.
+class AllocationOwners {
+ public:
+  MemoryMeter& new_meter();
+  void add(void* pointer, MemoryMeter* owner);
+  /// Null if the pointer was allocated before anybody listened.
+  MemoryMeter* remove(void* pointer);
+
+ private:
+  std::mutex mutex_;
+  std::deque<MemoryMeter> meters_;  // stay where they are: a tensor may outlive the rank that made it
+  std::unordered_map<void*, MemoryMeter*> owners_;
 };
 
 /// While it lives, allocations of this thread on devices of `type` are charged to `meter`. Both outlive it.

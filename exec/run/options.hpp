@@ -26,7 +26,8 @@ struct ExecuteOptions {
   AdamWOptions optimizer;
   double initial_loss_scale = 65536;  // fp16 only
   at::Device device = at::kCPU;
-  std::optional<at::ScalarType> numbers;  // all values, gradients and states in this type instead of the scenario's precision
+  std::optional<at::ScalarType>
+      numbers;  // all values, gradients and states in this type instead of the scenario's precision
   Drill drill;
 };
 

@@ -15,7 +15,8 @@ namespace stagecraft {
 namespace {
 
 TokenSource token_source(const Plan& plan, const ExecuteOptions& options) {
-  if (options.data.empty()) return {std::max<std::int64_t>(plan.model.vocabulary, 1), plan.run.sequence_length, options.seed};
+  if (options.data.empty())
+    return {std::max<std::int64_t>(plan.model.vocabulary, 1), plan.run.sequence_length, options.seed};
   return TokenSource::from_file(options.data, plan.model.vocabulary, plan.run.sequence_length);
 }
 
@@ -82,7 +83,8 @@ void RankExecutor::check_tied_reduction() const {
   for (const Op& op : program()) {
     reduced = reduced || (op.kind == OpKind::reduce_grad && op.stage.value == 0);
     if (reduced && op.stage == last && (op.kind == OpKind::backward || op.kind == OpKind::weight_grad)) {
-      throw TransportError(TransportFailure::refused, "the gradient of the tied embedding is reduced before " + to_text(op));
+      throw TransportError(TransportFailure::refused,
+                           "the gradient of the tied embedding is reduced before " + to_text(op));
     }
   }
 }
@@ -125,7 +127,7 @@ StepResult RankExecutor::run_step() {
     for (position_ = 0; position_ < program().size(); ++position_) run_position(position_);
     finish_step();
   } catch (const TransportError& error) {
-    fail(error.what(), error.failure() == TransportFailure::timed_out  ? FailureKind::timed_out
+    fail(error.what(), error.failure() == TransportFailure::timed_out ? FailureKind::timed_out
                        : error.failure() == TransportFailure::aborted ? FailureKind::stopped
                                                                       : FailureKind::rank_failed);
   } catch (const RankFailure&) {
@@ -145,7 +147,8 @@ void RankExecutor::finish_step() {
   }
   drain_device();
   recorder_.resolve();
-  for (const TensorGroup::Charge& charge : tensor_.take_charges()) recorder_.at(charge.record).tensor_s += charge.seconds;
+  for (const TensorGroup::Charge& charge : tensor_.take_charges())
+    recorder_.at(charge.record).tensor_s += charge.seconds;
   for (const Pending& done : unread_) read_times(done);
   unread_.clear();
   if (models_.empty() || !models_.back()->last) return;
@@ -192,21 +195,30 @@ void RankExecutor::run_position(std::uint32_t position) {
 
 void RankExecutor::execute(const Op& op, std::uint32_t position, std::size_t record) {
   switch (op.kind) {
-    case OpKind::forward: return forward(op);
+    case OpKind::forward:
+      return forward(op);
     case OpKind::backward:
-    case OpKind::input_grad: return backward(op, record);
-    case OpKind::weight_grad: return weight_grad(op);
-    case OpKind::recompute: return;  // block by block inside the backward that follows, see trace_spans.cpp
+    case OpKind::input_grad:
+      return backward(op, record);
+    case OpKind::weight_grad:
+      return weight_grad(op);
+    case OpKind::recompute:
+      return;  // block by block inside the backward that follows, see trace_spans.cpp
     case OpKind::send_activation:
-    case OpKind::send_gradient: return send(op, position, record);
+    case OpKind::send_gradient:
+      return send(op, position, record);
     case OpKind::recv_activation:
-    case OpKind::recv_gradient: return receive(op, position, record);
-    case OpKind::reduce_grad: return reduce_grad(op, position, record);
-    case OpKind::optimizer_step: return optimizer_step();
+    case OpKind::recv_gradient:
+      return receive(op, position, record);
+    case OpKind::reduce_grad:
+      return reduce_grad(op, position, record);
+    case OpKind::optimizer_step:
+      return optimizer_step();
     case OpKind::unshard:
     case OpKind::reshard:
     case OpKind::reduce_tied:
-    case OpKind::gather_params: return state_collective(op, position, record);
+    case OpKind::gather_params:
+      return state_collective(op, position, record);
   }
 }
 
@@ -278,7 +290,8 @@ std::vector<std::string> RankExecutor::pending_texts() const {
   for (const std::uint32_t position : active_) {
     const Op& op = program()[position];
     std::string text = to_text(op);
-    if (pending_[position]->peer >= 0) text += fmt::format(" {} rank {}", is_send(op.kind) ? "to" : "from", pending_[position]->peer);
+    if (pending_[position]->peer >= 0)
+      text += fmt::format(" {} rank {}", is_send(op.kind) ? "to" : "from", pending_[position]->peer);
     if (waited_for_ == position) text += " (waited for)";
     texts.push_back(std::move(text));
   }
@@ -286,8 +299,8 @@ std::vector<std::string> RankExecutor::pending_texts() const {
 }
 
 void RankExecutor::fail(const std::string& reason, FailureKind kind) {
-  FailurePlace place{transport_.rank(), static_cast<std::int32_t>(steps_run_), PipelineRank(groups_.at.pipeline), position_,
-                     pending_texts()};
+  FailurePlace place{transport_.rank(), static_cast<std::int32_t>(steps_run_), PipelineRank(groups_.at.pipeline),
+                     position_, pending_texts()};
   const std::string line = failure_line(inputs_.schedule, place, reason);
   if (kind != FailureKind::stopped) transport_.abort(line);
   throw RankFailure(kind, std::move(place), kind == FailureKind::stopped ? reason : line);

@@ -57,7 +57,7 @@ class RankExecutor {
     at::Tensor input, output;                    // arrived or made here; to be sent
     at::Tensor output_gradient, input_gradient;  // the same backwards
     Tape tape;
-    std::optional<WeightGradients> weights;      // between I and W
+    std::optional<WeightGradients> weights;  // between I and W
   };
   /// An operation that goes on after the loop has passed it.
   struct Pending {
@@ -113,8 +113,8 @@ class RankExecutor {
   TokenSource tokens_;
   std::vector<std::unique_ptr<StageModel>> models_;
   std::vector<StageBuffers> buffers_;
-  std::vector<std::int32_t> slot_of_stage_;  // [stage] -> index into models_, -1 elsewhere
-  std::vector<Cell> cells_;                  // [slot * m + micro-batch]
+  std::vector<std::int32_t> slot_of_stage_;                       // [stage] -> index into models_, -1 elsewhere
+  std::vector<Cell> cells_;                                       // [slot * m + micro-batch]
   std::vector<std::vector<std::uint32_t>> waits_, waits_across_;  // [position] -> positions of this rank
   std::vector<std::optional<Pending>> pending_;                   // [position]
   std::vector<std::uint32_t> active_;                             // positions with something pending, oldest first

@@ -4,9 +4,13 @@ namespace stagecraft {
 
 namespace {
 
-c10::Stream current_stream(at::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
+c10::Stream current_stream(at::Device device) {
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
 
-c10::Event timed_event(at::Device device) { return {device.type(), c10::EventFlag::BACKEND_DEFAULT}; }
+c10::Event timed_event(at::Device device) {
+  return {device.type(), c10::EventFlag::BACKEND_DEFAULT};
+}
 
 }  // namespace
 
@@ -14,7 +18,9 @@ void synchronize(at::Device device) {
   if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
 }
 
-Recorder::Recorder(at::Device device) : device_(device) { anchor(); }
+Recorder::Recorder(at::Device device) : device_(device) {
+  anchor();
+}
 Recorder::~Recorder() = default;
 
 void Recorder::anchor() {

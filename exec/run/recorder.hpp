@@ -15,9 +15,9 @@ struct RecordedOp {
   std::uint32_t position = 0;  // in the rank's program
   double posted_s = 0;         // sends, receives, collectives: handed over
   double begin_s = 0, end_s = 0;
-  double tensor_s = 0;         // spent in tensor-parallel collectives
-  double recompute_s = 0;      // spent in recomputed forwards
-  std::int64_t peak_bytes = 0; // largest number of bytes allocated on the rank's device while it ran
+  double tensor_s = 0;          // spent in tensor-parallel collectives
+  double recompute_s = 0;       // spent in recomputed forwards
+  std::int64_t peak_bytes = 0;  // largest number of bytes allocated on the rank's device while it ran
 };
 
 class Recorder {

@@ -18,12 +18,14 @@ void refuse(Findings& findings, const char* code, const char* pointer, std::stri
 void check_schedule_kind(const Schedule& schedule, Findings& findings) {
   if (schedule.asynchronous || schedule.weights != WeightPolicy::one) {
     refuse(findings, "execute-asynchronous", "/schedule/name",
-           fmt::format("schedule {} updates weights without a flush; the executor keeps one version of them", schedule.name),
+           fmt::format("schedule {} updates weights without a flush; the executor keeps one version of them",
+                       schedule.name),
            "1f1b");
   }
   if (schedule.placement.size() > 1) {
     refuse(findings, "execute-replicas", "/schedule/name",
-           fmt::format("schedule {} holds every stage twice; the executor keeps one copy of a stage", schedule.name), "zbv");
+           fmt::format("schedule {} holds every stage twice; the executor keeps one copy of a stage", schedule.name),
+           "zbv");
   }
   if (schedule.optimizer_sync == OptimizerSync::post_validation) {
     refuse(findings, "execute-post-validation", "/schedule/name",
@@ -44,15 +46,16 @@ void check_precision(const Plan& plan, const ExecuteOptions& options, Findings& 
 void check_model(const Plan& plan, Findings& findings) {
   if (plan.model.dropout > 0) {
     refuse(findings, "execute-dropout", "/model/dropout",
-           fmt::format("dropout {} is not drawn: its masks would differ from layout to layout", plan.model.dropout), "0");
+           fmt::format("dropout {} is not drawn: its masks would differ from layout to layout", plan.model.dropout),
+           "0");
   }
   if (plan.degrees.context > 1) {
     refuse(findings, "execute-context", "/parallel/context", "attention over a context group is simulated only", "1");
   }
   const AttentionKernel kernel = plan.run.attention_kernel;
   if (plan.model.plain_layers.empty() && (kernel == AttentionKernel::flash_1 || kernel == AttentionKernel::flash_3)) {
-    refuse(findings, "execute-attention", "/attention_kernel",
-           fmt::format("PyTorch has no {} kernel", to_text(kernel)), "flash_2");
+    refuse(findings, "execute-attention", "/attention_kernel", fmt::format("PyTorch has no {} kernel", to_text(kernel)),
+           "flash_2");
   }
 }
 
@@ -130,7 +133,8 @@ std::vector<SupportLine> support_matrix() {
       {"recompute none, selective, full", "runs"},
       {"dropout", "refused: masks would differ from layout to layout"},
       {"plain lists of linear layers with ReLU", "runs"},
-      {"plain layers of unknown computation, or over a tensor group", "refused: their figures do not say what to compute"},
+      {"plain layers of unknown computation, or over a tensor group",
+       "refused: their figures do not say what to compute"},
       {"offload", "refused: all states stay on the device"},
   };
 }
@@ -142,7 +146,8 @@ BufferPolicy buffer_policy(const Plan& plan, const ExecuteOptions& options) {
   policy.seed = options.seed;
   switch (plan.run.precision) {
     case Precision::fp32:
-    case Precision::tf32: break;
+    case Precision::tf32:
+      break;
     case Precision::fp16_mixed:
       policy.value = at::kHalf;
       policy.master_copy = true;
@@ -152,14 +157,17 @@ BufferPolicy buffer_policy(const Plan& plan, const ExecuteOptions& options) {
       policy.value = at::kBFloat16;
       policy.master_copy = true;
       break;
-    case Precision::bf16_pure: policy.value = policy.gradient = policy.state = at::kBFloat16; break;
+    case Precision::bf16_pure:
+      policy.value = policy.gradient = policy.state = at::kBFloat16;
+      break;
   }
   if (options.numbers) {
     policy.value = policy.gradient = policy.state = *options.numbers;
     policy.master_copy = false;
   }
   const auto gradient_bytes = static_cast<double>(c10::elementSize(policy.gradient));
-  policy.bucket_elements = std::max<std::int64_t>(static_cast<std::int64_t>(plan.run.gradient_bucket_bytes / gradient_bytes), 1);
+  policy.bucket_elements =
+      std::max<std::int64_t>(static_cast<std::int64_t>(plan.run.gradient_bucket_bytes / gradient_bytes), 1);
   return policy;
 }
 

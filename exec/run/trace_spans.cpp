@@ -22,8 +22,8 @@ Span span_of(const Op& op, const RecordedOp& recorded, std::int32_t rank, std::i
 
 }  // namespace
 
-void append_spans(const JobInputs& inputs, std::int32_t rank, const std::vector<RecordedOp>& ops, std::int32_t first_step,
-                  double origin_s, Trace& trace) {
+void append_spans(const JobInputs& inputs, std::int32_t rank, const std::vector<RecordedOp>& ops,
+                  std::int32_t first_step, double origin_s, Trace& trace) {
   const Coordinates at = coordinates_of(inputs.plan.degrees, Rank(rank));
   const std::vector<Op>& program = inputs.schedule.programs[static_cast<std::size_t>(at.pipeline)];
   CounterSeries memory{"memory/allocated", "B", rank, {}, {}};
@@ -80,10 +80,12 @@ void connect_spans(const JobInputs& inputs, Trace& trace) {
     const auto p = static_cast<std::size_t>(coordinates_of(inputs.plan.degrees, Rank(span.rank)).pipeline);
     OpId id = op_id(span);
     id.step = 0;
-    auto found = std::lower_bound(named[p].begin(), named[p].end(), id, [](const auto& a, const OpId& b) { return a.first < b; });
+    auto found = std::lower_bound(named[p].begin(), named[p].end(), id,
+                                  [](const auto& a, const OpId& b) { return a.first < b; });
     // Operations without a micro-batch (unshard, reshard) may occur several times in a step: in their order.
     while (found != named[p].end() && found->first == id) {
-      std::int64_t& slot = index[static_cast<std::size_t>(span.step) * per_step + column_of(span.rank) * nodes + found->second];
+      std::int64_t& slot =
+          index[static_cast<std::size_t>(span.step) * per_step + column_of(span.rank) * nodes + found->second];
       if (slot < 0) {
         slot = static_cast<std::int64_t>(s);
         break;
@@ -92,7 +94,8 @@ void connect_spans(const JobInputs& inputs, Trace& trace) {
     }
   }
   const auto add = [&](std::int64_t from, std::int64_t to) {
-    if (from >= 0 && to >= 0) trace.dependencies.push_back({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
+    if (from >= 0 && to >= 0)
+      trace.dependencies.push_back({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
   };
   for (std::int32_t step = 0; step < trace.steps; ++step) {
     for (std::size_t column = 0; column < columns; ++column) {

@@ -13,10 +13,14 @@ using MessageKey = std::tuple<std::int32_t, bool, std::int32_t, std::int32_t>;
 
 MessageKey key_of(const Op& op, std::int32_t step) {
   switch (op.kind) {
-    case OpKind::send_activation: return {step, false, op.stage.value, op.micro_batch.value};
-    case OpKind::recv_activation: return {step, false, op.stage.value - 1, op.micro_batch.value};
-    case OpKind::send_gradient: return {step, true, op.stage.value, op.micro_batch.value};
-    default: return {step, true, op.stage.value + 1, op.micro_batch.value};
+    case OpKind::send_activation:
+      return {step, false, op.stage.value, op.micro_batch.value};
+    case OpKind::recv_activation:
+      return {step, false, op.stage.value - 1, op.micro_batch.value};
+    case OpKind::send_gradient:
+      return {step, true, op.stage.value, op.micro_batch.value};
+    default:
+      return {step, true, op.stage.value + 1, op.micro_batch.value};
   }
 }
 

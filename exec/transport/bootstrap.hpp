@@ -1,5 +1,6 @@
 #pragma once
-// A place where the ranks of a job leave small values for each other before they can exchange tensors, and the word to stop.
+// A place where the ranks of a job leave small values for each other before they can exchange tensors, and the word to
+// stop.
 
 #include <cstdint>
 #include <memory>

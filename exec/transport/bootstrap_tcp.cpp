@@ -7,7 +7,9 @@ namespace stagecraft {
 
 namespace {
 
-std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+std::vector<std::uint8_t> bytes_of(const std::string& text) {
+  return {text.begin(), text.end()};
+}
 
 class TcpBootstrap final : public Bootstrap {
  public:

@@ -11,22 +11,31 @@ double now_s() {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw TransportError(TransportFailure::refused, message); }
+[[noreturn]] void refuse(const std::string& message) {
+  throw TransportError(TransportFailure::refused, message);
+}
 
 void check_dense(const at::Tensor& tensor, const char* what) {
-  if (!tensor.defined() || !tensor.is_contiguous()) refuse(std::string(what) + ": the tensor is not dense and contiguous");
+  if (!tensor.defined() || !tensor.is_contiguous())
+    refuse(std::string(what) + ": the tensor is not dense and contiguous");
 }
 
 }  // namespace
 
 const char* to_text(CollectiveCall call) {
   switch (call) {
-    case CollectiveCall::all_reduce: return "all-reduce";
-    case CollectiveCall::all_gather: return "all-gather";
-    case CollectiveCall::reduce_scatter: return "reduce-scatter";
-    case CollectiveCall::all_to_all: return "all-to-all";
-    case CollectiveCall::broadcast: return "broadcast";
-    case CollectiveCall::barrier: return "barrier";
+    case CollectiveCall::all_reduce:
+      return "all-reduce";
+    case CollectiveCall::all_gather:
+      return "all-gather";
+    case CollectiveCall::reduce_scatter:
+      return "reduce-scatter";
+    case CollectiveCall::all_to_all:
+      return "all-to-all";
+    case CollectiveCall::broadcast:
+      return "broadcast";
+    case CollectiveCall::barrier:
+      return "barrier";
   }
   return "collective";
 }
@@ -50,8 +59,9 @@ void check_collective(CollectiveCall call, const at::Tensor& output, const at::T
   const std::int64_t members = group.size();
   const bool fits = call == CollectiveCall::all_gather       ? output.numel() == input.numel() * members
                     : call == CollectiveCall::reduce_scatter ? input.numel() == output.numel() * members
-                    : call == CollectiveCall::all_to_all ? output.numel() == input.numel() && input.numel() % members == 0
-                                                         : output.numel() == input.numel();
+                    : call == CollectiveCall::all_to_all
+                        ? output.numel() == input.numel() && input.numel() % members == 0
+                        : output.numel() == input.numel();
   if (!fits) {
     refuse(name + ": " + std::to_string(input.numel()) + " elements in, " + std::to_string(output.numel()) +
            " out do not fit a group of " + std::to_string(members));

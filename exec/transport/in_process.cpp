@@ -79,8 +79,9 @@ class InProcessWork final : public Work {
 
   void wait() override {
     Lock lock(state_.mutex);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                                                 std::chrono::duration<double>(state_.options.timeout_s));
+    const auto deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(state_.options.timeout_s));
     while (!exchange_->complete) {
       throw_if_aborted(state_);
       take_pieces(state_, *exchange_, lock);
@@ -238,7 +239,8 @@ class InProcessTransport final : public Transport {
     exchange.pieces = piece_count(exchange);
     exchange.started_s = exchange.finished_s = now_s();
     if (on_device) {
-      if (!stream_) stream_ = c10::impl::VirtualGuardImpl(tensor.device().type()).getStreamFromGlobalPool(tensor.device());
+      if (!stream_)
+        stream_ = c10::impl::VirtualGuardImpl(tensor.device().type()).getStreamFromGlobalPool(tensor.device());
       if (!state_.anchor) {
         state_.anchor.emplace(stream_->device_type(), c10::EventFlag::BACKEND_DEFAULT);
         state_.anchor->record(*stream_);
@@ -268,6 +270,8 @@ InProcessJob::InProcessJob(std::int32_t ranks, const TransportOptions& options)
 
 InProcessJob::~InProcessJob() = default;
 
-Transport& InProcessJob::transport(std::int32_t rank) { return *transports_.at(static_cast<std::size_t>(rank)); }
+Transport& InProcessJob::transport(std::int32_t rank) {
+  return *transports_.at(static_cast<std::size_t>(rank));
+}
 
 }  // namespace stagecraft

@@ -1,7 +1,8 @@
 #pragma once
-// Ranks as threads of one process, on CPU or all on one GPU. A message is matched by (from, to, channel, tag) and copied
-// once, by whichever end waits for it first; on a GPU the copy is queued behind the events of both ends, so the host never
-// blocks on the device. Collectives are cut into one piece per member and the pieces are taken by those who wait.
+// Ranks as threads of one process, on CPU or all on one GPU. A message is matched by (from, to, channel, tag) and
+// copied once, by whichever end waits for it first; on a GPU the copy is queued behind the events of both ends, so the
+// host never blocks on the device. Collectives are cut into one piece per member and the pieces are taken by those who
+// wait.
 
 #include <memory>
 #include <vector>

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::int64_t bytes_worth_cutting = 64 << 10;
 
-const at::Tensor& sample(const Exchange& exchange) { return exchange.inputs[0]; }
+const at::Tensor& sample(const Exchange& exchange) {
+  return exchange.inputs[0];
+}
 
 at::Tensor part(const at::Tensor& tensor, std::int64_t index, std::int64_t parts) {
   const at::Tensor flat = tensor.view({-1});
@@ -94,9 +96,15 @@ void run_piece(const Exchange& exchange, std::int32_t piece) {
   }
   const auto member = static_cast<std::size_t>(piece);
   switch (exchange.call) {
-    case CollectiveCall::all_reduce: all_reduce_piece(exchange, piece); return;
-    case CollectiveCall::all_gather: gather_piece(exchange, piece, false); return;
-    case CollectiveCall::all_to_all: gather_piece(exchange, piece, true); return;
+    case CollectiveCall::all_reduce:
+      all_reduce_piece(exchange, piece);
+      return;
+    case CollectiveCall::all_gather:
+      gather_piece(exchange, piece, false);
+      return;
+    case CollectiveCall::all_to_all:
+      gather_piece(exchange, piece, true);
+      return;
     case CollectiveCall::reduce_scatter:
       reduce_in_order(exchange.outputs[member].view({-1}), parts_of_all(exchange.inputs, piece, exchange.members()),
                       exchange.reduction);
@@ -105,7 +113,8 @@ void run_piece(const Exchange& exchange, std::int32_t piece) {
       copy_unless_same(exchange.outputs[member].view({-1}),
                        exchange.inputs[static_cast<std::size_t>(exchange.root)].view({-1}));
       return;
-    case CollectiveCall::barrier: return;
+    case CollectiveCall::barrier:
+      return;
   }
 }
 

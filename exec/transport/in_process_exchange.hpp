@@ -22,12 +22,12 @@ struct Exchange : c10::intrusive_ptr_target {
   CollectiveCall call = CollectiveCall::barrier;
   Reduction reduction = Reduction::sum;
   std::int32_t root = 0;
-  std::vector<at::Tensor> inputs, outputs;  // per member; a message has inputs[0] and outputs[1]
+  std::vector<at::Tensor> inputs, outputs;       // per member; a message has inputs[0] and outputs[1]
   std::vector<std::optional<c10::Event>> ready;  // per member: its tensors may be touched
   std::int32_t arrived = 0;
   std::int32_t pieces = 0, claimed = 0, done = 0;
-  bool complete = false;             // on CPU the data is there, on GPU the copies are queued
-  std::string problem;               // the members do not fit together
+  bool complete = false;                   // on CPU the data is there, on GPU the copies are queued
+  std::string problem;                     // the members do not fit together
   std::optional<c10::Event> began, ended;  // on GPU, on the stream that carries the copies
   double started_s = 0, finished_s = 0;
 
@@ -38,7 +38,7 @@ using ExchangePtr = c10::intrusive_ptr<Exchange>;
 
 struct InProcessGroup {
   std::vector<std::int32_t> ranks;
-  std::vector<std::uint64_t> calls;            // per member, made so far
+  std::vector<std::uint64_t> calls;           // per member, made so far
   std::map<std::uint64_t, ExchangePtr> open;  // by call number, until the last member has arrived
 };
 

@@ -14,9 +14,13 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 }  // namespace
 
-void interrupt_waits(const char* reason) noexcept { reason_to_stop.store(reason); }
+void interrupt_waits(const char* reason) noexcept {
+  reason_to_stop.store(reason);
+}
 
-const char* interruption() noexcept { return reason_to_stop.load(); }
+const char* interruption() noexcept {
+  return reason_to_stop.load();
+}
 
 void throw_if_interrupted() {
   if (const char* reason = interruption()) throw TransportError(TransportFailure::aborted, reason);

@@ -101,8 +101,8 @@ class MpiTransport final : public Transport {
     check_collective(CollectiveCall::all_gather, output, input, group);
     const int count = mpi_count(input.numel());
     auto work = begin({output, input});
-    check_mpi(MPI_Iallgather(input.data_ptr(), count, type_of(input), output.data_ptr(), count, type_of(input), comm(group),
-                             work->request()),
+    check_mpi(MPI_Iallgather(input.data_ptr(), count, type_of(input), output.data_ptr(), count, type_of(input),
+                             comm(group), work->request()),
               "MPI_Iallgather");
     return work;
   }
@@ -113,15 +113,16 @@ class MpiTransport final : public Transport {
     const int count = mpi_count(output.numel());
     if (!state_.options.ordered_reduction || group.size() == 2) {
       auto work = begin({output, input});
-      check_mpi(MPI_Ireduce_scatter_block(input.data_ptr(), output.data_ptr(), count, type_of(output),
-                                          mpi_op(state_, output.scalar_type(), reduction), comm(group), work->request()),
-                "MPI_Ireduce_scatter_block");
+      check_mpi(
+          MPI_Ireduce_scatter_block(input.data_ptr(), output.data_ptr(), count, type_of(output),
+                                    mpi_op(state_, output.scalar_type(), reduction), comm(group), work->request()),
+          "MPI_Ireduce_scatter_block");
       return work;
     }
     const at::Tensor gathered = at::empty({group.size(), output.numel()}, output.options());
     auto work = begin({output, input, gathered});
-    check_mpi(MPI_Ialltoall(input.data_ptr(), count, type_of(output), gathered.data_ptr(), count, type_of(output), comm(group),
-                            work->request()),
+    check_mpi(MPI_Ialltoall(input.data_ptr(), count, type_of(output), gathered.data_ptr(), count, type_of(output),
+                            comm(group), work->request()),
               "MPI_Ialltoall");
     work->then([flat = output.view({-1}), gathered, reduction, rows = group.size()] {
       reduce_in_order(flat, rows_of(gathered, rows), reduction);
@@ -133,8 +134,8 @@ class MpiTransport final : public Transport {
     check_collective(CollectiveCall::all_to_all, output, input, group);
     const int count = mpi_count(input.numel() / group.size());
     auto work = begin({output, input});
-    check_mpi(MPI_Ialltoall(input.data_ptr(), count, type_of(input), output.data_ptr(), count, type_of(input), comm(group),
-                            work->request()),
+    check_mpi(MPI_Ialltoall(input.data_ptr(), count, type_of(input), output.data_ptr(), count, type_of(input),
+                            comm(group), work->request()),
               "MPI_Ialltoall");
     return work;
   }
@@ -142,8 +143,9 @@ class MpiTransport final : public Transport {
   WorkHandle broadcast(const at::Tensor& tensor, std::int32_t root, const Group& group) override {
     check_collective(CollectiveCall::broadcast, tensor, tensor, group);
     auto work = begin({tensor});
-    check_mpi(MPI_Ibcast(tensor.data_ptr(), mpi_count(tensor.numel()), type_of(tensor), root, comm(group), work->request()),
-              "MPI_Ibcast");
+    check_mpi(
+        MPI_Ibcast(tensor.data_ptr(), mpi_count(tensor.numel()), type_of(tensor), root, comm(group), work->request()),
+        "MPI_Ibcast");
     return work;
   }
 
@@ -162,8 +164,8 @@ class MpiTransport final : public Transport {
     for (int peer = 0; peer < size(); ++peer) {
       if (peer == rank()) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      if (MPI_Isend(state_.stop_text.data(), static_cast<int>(abort_text_size), MPI_CHAR, peer, 0, state_.control, &request) ==
-          MPI_SUCCESS) {
+      if (MPI_Isend(state_.stop_text.data(), static_cast<int>(abort_text_size), MPI_CHAR, peer, 0, state_.control,
+                    &request) == MPI_SUCCESS) {
         int flag = 0;
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
       }
@@ -188,7 +190,9 @@ class MpiTransport final : public Transport {
 
 }  // namespace
 
-bool started_by_mpi() { return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr; }
+bool started_by_mpi() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
+}
 
 MpiJob::MpiJob(const TransportOptions& options) : state_(std::make_unique<MpiState>()) {
   state_->options = options;
@@ -202,8 +206,8 @@ MpiJob::MpiJob(const TransportOptions& options) : state_(std::make_unique<MpiSta
   MPI_Comm_rank(state_->messages, &state_->rank);
   MPI_Comm_size(state_->messages, &state_->size);
   make_half_operations(*state_);
-  check_mpi(MPI_Irecv(state_->stop_text.data(), static_cast<int>(abort_text_size), MPI_CHAR, MPI_ANY_SOURCE, 0, state_->control,
-                      &state_->stop_request),
+  check_mpi(MPI_Irecv(state_->stop_text.data(), static_cast<int>(abort_text_size), MPI_CHAR, MPI_ANY_SOURCE, 0,
+                      state_->control, &state_->stop_request),
             "MPI_Irecv");
   transport_ = std::make_unique<MpiTransport>(*state_);
 }
@@ -221,6 +225,8 @@ MpiJob::~MpiJob() {
   MPI_Finalize();
 }
 
-Transport& MpiJob::transport() { return *transport_; }
+Transport& MpiJob::transport() {
+  return *transport_;
+}
 
 }  // namespace stagecraft

@@ -1,8 +1,8 @@
 #pragma once
 // Ranks as processes of an MPI job (Open MPI 4.1 is what the tests run on), tensors in host memory. Messages carry
-// (channel, tag) in MPI's tag; bf16 and fp16 are added by an operation of our own. With `ordered_reduction` every member
-// gathers the parts and adds them itself in rank order: equal bits whatever algorithm MPI picks.
-// MPI moves large messages only inside its calls, so poll() between operations is what overlaps them with compute.
+// (channel, tag) in MPI's tag; bf16 and fp16 are added by an operation of our own. With `ordered_reduction` every
+// member gathers the parts and adds them itself in rank order: equal bits whatever algorithm MPI picks. MPI moves large
+// messages only inside its calls, so poll() between operations is what overlaps them with compute.
 
 #include <memory>
 

@@ -50,14 +50,21 @@ void free_half_operations(MpiState& state) {
 
 MPI_Datatype mpi_type(const MpiState& state, at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return MPI_FLOAT;
-    case at::kDouble: return MPI_DOUBLE;
-    case at::kLong: return MPI_INT64_T;
-    case at::kInt: return MPI_INT32_T;
-    case at::kByte: return MPI_UINT8_T;
+    case at::kFloat:
+      return MPI_FLOAT;
+    case at::kDouble:
+      return MPI_DOUBLE;
+    case at::kLong:
+      return MPI_INT64_T;
+    case at::kInt:
+      return MPI_INT32_T;
+    case at::kByte:
+      return MPI_UINT8_T;
     case at::kHalf:
-    case at::kBFloat16: return state.two_bytes;
-    default: break;
+    case at::kBFloat16:
+      return state.two_bytes;
+    default:
+      break;
   }
   throw TransportError(TransportFailure::refused, std::string("mpi: tensors of ") + c10::toString(type));
 }

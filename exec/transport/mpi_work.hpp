@@ -9,7 +9,9 @@ namespace stagecraft {
 
 class MpiWork final : public Work {
  public:
-  MpiWork(MpiState& state, std::vector<at::Tensor> kept) : state_(state), kept_(std::move(kept)) { times_.posted_s = now_s(); }
+  MpiWork(MpiState& state, std::vector<at::Tensor> kept) : state_(state), kept_(std::move(kept)) {
+    times_.posted_s = now_s();
+  }
   ~MpiWork() override;
 
   MPI_Request* request() { return &request_; }

@@ -59,7 +59,12 @@ class NcclWork final : public Work {
  public:
   NcclWork(NcclState& state, NcclComm comm, std::vector<at::Tensor> kept, std::unique_ptr<DeviceEvent> began,
            std::unique_ptr<DeviceEvent> ended)
-      : state_(state), comm_(comm), kept_(std::move(kept)), began_(std::move(began)), ended_(std::move(ended)), posted_s_(now_s()) {}
+      : state_(state),
+        comm_(comm),
+        kept_(std::move(kept)),
+        began_(std::move(began)),
+        ended_(std::move(ended)),
+        posted_s_(now_s()) {}
 
   ~NcclWork() override {
     try {  // the tensors must outlive the device's use of them
@@ -106,7 +111,8 @@ class NcclWork final : public Work {
 
 class NcclTransport final : public Transport {
  public:
-  NcclTransport(NcclApi& api, Bootstrap& bootstrap, std::int32_t rank, std::int32_t size, const TransportOptions& options)
+  NcclTransport(NcclApi& api, Bootstrap& bootstrap, std::int32_t rank, std::int32_t size,
+                const TransportOptions& options)
       : state_{api, bootstrap, rank, size, options, {}, {}, false, {}, 0} {}
 
   ~NcclTransport() override {
@@ -121,7 +127,8 @@ class NcclTransport final : public Transport {
   void connect(const std::vector<ChannelEnds>& channels) override {
     for (const ChannelEnds& ends : channels) {
       if (ends.from != rank() && ends.to != rank()) continue;
-      const std::string key = "channel/" + std::to_string(ends.from) + "/" + std::to_string(ends.to) + "/" + std::to_string(ends.channel);
+      const std::string key =
+          "channel/" + std::to_string(ends.from) + "/" + std::to_string(ends.to) + "/" + std::to_string(ends.channel);
       Communicator made = make(key, 2, ends.from == rank() ? 0 : 1, {channel_ctas});
       state_.channels.emplace(std::tuple(ends.from, ends.to, ends.channel), std::move(made));
     }
@@ -222,8 +229,9 @@ class NcclTransport final : public Transport {
   Communicator& channel(std::int32_t from, std::int32_t to, std::int32_t number) {
     const auto found = state_.channels.find({from, to, number});
     if (found == state_.channels.end()) {
-      throw TransportError(TransportFailure::refused, "nccl: channel " + std::to_string(number) + " from rank " + std::to_string(from) +
-                                                          " to rank " + std::to_string(to) + " was not connected");
+      throw TransportError(TransportFailure::refused, "nccl: channel " + std::to_string(number) + " from rank " +
+                                                          std::to_string(from) + " to rank " + std::to_string(to) +
+                                                          " was not connected");
     }
     return found->second;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// NCCL's C API and the few stream operations that go with it, as an interface: nccl_library.cpp calls the libraries, tests
-// put a mock in their place.
+// NCCL's C API and the few stream operations that go with it, as an interface: nccl_library.cpp calls the libraries,
+// tests put a mock in their place.
 
 #include <array>
 #include <cstdint>
@@ -49,7 +49,8 @@ class NcclApi {
 
   virtual NcclId unique_id() = 0;
   /// Returns once all ranks of the communicator have called.
-  virtual NcclComm init_rank(std::int32_t ranks, const NcclId& id, std::int32_t rank, const NcclCommOptions& options) = 0;
+  virtual NcclComm init_rank(std::int32_t ranks, const NcclId& id, std::int32_t rank,
+                             const NcclCommOptions& options) = 0;
   virtual void destroy(NcclComm comm) noexcept = 0;
   /// Ends kernels that wait for a peer.
   virtual void abort(NcclComm comm) noexcept = 0;

@@ -27,23 +27,38 @@ void check(cudaError_t result, const char* call) {
 
 ncclDataType_t type_of(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
-    case at::kFloat: return ncclFloat32;
-    case at::kDouble: return ncclFloat64;
-    case at::kHalf: return ncclFloat16;
-    case at::kBFloat16: return ncclBfloat16;
-    case at::kLong: return ncclInt64;
-    case at::kInt: return ncclInt32;
-    case at::kByte: return ncclUint8;
-    default: break;
+    case at::kFloat:
+      return ncclFloat32;
+    case at::kDouble:
+      return ncclFloat64;
+    case at::kHalf:
+      return ncclFloat16;
+    case at::kBFloat16:
+      return ncclBfloat16;
+    case at::kLong:
+      return ncclInt64;
+    case at::kInt:
+      return ncclInt32;
+    case at::kByte:
+      return ncclUint8;
+    default:
+      break;
   }
-  throw TransportError(TransportFailure::refused, std::string("nccl: tensors of ") + c10::toString(tensor.scalar_type()));
+  throw TransportError(TransportFailure::refused,
+                       std::string("nccl: tensors of ") + c10::toString(tensor.scalar_type()));
 }
 
-std::size_t count_of(const at::Tensor& tensor) { return static_cast<std::size_t>(tensor.numel()); }
+std::size_t count_of(const at::Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.numel());
+}
 
-ncclRedOp_t op_of(Reduction reduction) { return reduction == Reduction::sum ? ncclSum : ncclMax; }
+ncclRedOp_t op_of(Reduction reduction) {
+  return reduction == Reduction::sum ? ncclSum : ncclMax;
+}
 
-ncclComm_t comm_of(NcclComm comm) { return static_cast<ncclComm_t>(comm); }
+ncclComm_t comm_of(NcclComm comm) {
+  return static_cast<ncclComm_t>(comm);
+}
 
 class LibraryStream final : public DeviceStream {
  public:
@@ -104,7 +119,8 @@ class Library final : public NcclApi {
     return bytes;
   }
 
-  NcclComm init_rank(std::int32_t ranks, const NcclId& bytes, std::int32_t rank, const NcclCommOptions& options) override {
+  NcclComm init_rank(std::int32_t ranks, const NcclId& bytes, std::int32_t rank,
+                     const NcclCommOptions& options) override {
     ncclUniqueId id;
     std::memcpy(id.internal, bytes.data(), bytes.size());
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -127,30 +143,32 @@ class Library final : public NcclApi {
   void group_end() override { check(ncclGroupEnd(), "ncclGroupEnd"); }
 
   void send(const at::Tensor& tensor, std::int32_t peer, NcclComm comm, DeviceStream& stream) override {
-    check(ncclSend(tensor.const_data_ptr(), count_of(tensor), type_of(tensor), peer, comm_of(comm), handle(stream)), "ncclSend");
+    check(ncclSend(tensor.const_data_ptr(), count_of(tensor), type_of(tensor), peer, comm_of(comm), handle(stream)),
+          "ncclSend");
   }
   void receive(const at::Tensor& tensor, std::int32_t peer, NcclComm comm, DeviceStream& stream) override {
-    check(ncclRecv(tensor.mutable_data_ptr(), count_of(tensor), type_of(tensor), peer, comm_of(comm), handle(stream)), "ncclRecv");
+    check(ncclRecv(tensor.mutable_data_ptr(), count_of(tensor), type_of(tensor), peer, comm_of(comm), handle(stream)),
+          "ncclRecv");
   }
   void all_reduce(const at::Tensor& tensor, Reduction reduction, NcclComm comm, DeviceStream& stream) override {
-    check(ncclAllReduce(tensor.const_data_ptr(), tensor.mutable_data_ptr(), count_of(tensor), type_of(tensor), op_of(reduction),
-                        comm_of(comm), handle(stream)),
+    check(ncclAllReduce(tensor.const_data_ptr(), tensor.mutable_data_ptr(), count_of(tensor), type_of(tensor),
+                        op_of(reduction), comm_of(comm), handle(stream)),
           "ncclAllReduce");
   }
   void all_gather(const at::Tensor& output, const at::Tensor& input, NcclComm comm, DeviceStream& stream) override {
-    check(ncclAllGather(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), type_of(input), comm_of(comm),
-                        handle(stream)),
+    check(ncclAllGather(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), type_of(input),
+                        comm_of(comm), handle(stream)),
           "ncclAllGather");
   }
   void reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction, NcclComm comm,
                       DeviceStream& stream) override {
-    check(ncclReduceScatter(input.const_data_ptr(), output.mutable_data_ptr(), count_of(output), type_of(output), op_of(reduction),
-                            comm_of(comm), handle(stream)),
+    check(ncclReduceScatter(input.const_data_ptr(), output.mutable_data_ptr(), count_of(output), type_of(output),
+                            op_of(reduction), comm_of(comm), handle(stream)),
           "ncclReduceScatter");
   }
   void broadcast(const at::Tensor& tensor, std::int32_t root, NcclComm comm, DeviceStream& stream) override {
-    check(ncclBroadcast(tensor.const_data_ptr(), tensor.mutable_data_ptr(), count_of(tensor), type_of(tensor), root, comm_of(comm),
-                        handle(stream)),
+    check(ncclBroadcast(tensor.const_data_ptr(), tensor.mutable_data_ptr(), count_of(tensor), type_of(tensor), root,
+                        comm_of(comm), handle(stream)),
           "ncclBroadcast");
   }
 
@@ -165,7 +183,8 @@ class Library final : public NcclApi {
   }
 
   void wait(DeviceStream* stream, DeviceEvent& event) override {
-    check(cudaStreamWaitEvent(stream == nullptr ? current() : handle(*stream), static_cast<LibraryEvent&>(event).handle(), 0),
+    check(cudaStreamWaitEvent(stream == nullptr ? current() : handle(*stream),
+                              static_cast<LibraryEvent&>(event).handle(), 0),
           "cudaStreamWaitEvent");
   }
 
@@ -182,6 +201,8 @@ class Library final : public NcclApi {
 
 }  // namespace
 
-std::unique_ptr<NcclApi> make_nccl_library(at::Device device) { return std::make_unique<Library>(device); }
+std::unique_ptr<NcclApi> make_nccl_library(at::Device device) {
+  return std::make_unique<Library>(device);
+}
 
 }  // namespace stagecraft

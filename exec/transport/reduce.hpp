@@ -7,8 +7,8 @@
 
 namespace stagecraft {
 
-/// output = parts[0] (+ or max) parts[1] ..., left to right; bf16 and fp16 are added in fp32 and rounded once. `output` may
-/// be one of the parts. All hold the same number of elements.
+/// output = parts[0] (+ or max) parts[1] ..., left to right; bf16 and fp16 are added in fp32 and rounded once. `output`
+/// may be one of the parts. All hold the same number of elements.
 void reduce_in_order(const at::Tensor& output, std::span<const at::Tensor> parts, Reduction reduction);
 
 }  // namespace stagecraft

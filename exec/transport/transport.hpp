@@ -3,8 +3,10 @@
 // - Every call returns at once with a work handle that keeps its tensors alive.
 // - A message is named by (peer, channel, tag); messages of equal name arrive in the order they were sent.
 // - Collectives of one group are called by all its members in one order. Groups are made by all ranks in one order.
-// - Tensors are dense, contiguous and of equal size at both ends; a mismatch is an error, not a hang, where the back end sees both.
-// - Reductions add in ascending rank order where `ordered_reduction` is set; bf16 and fp16 are added in fp32, rounded once.
+// - Tensors are dense, contiguous and of equal size at both ends; a mismatch is an error, not a hang, where the back
+// end sees both.
+// - Reductions add in ascending rank order where `ordered_reduction` is set; bf16 and fp16 are added in fp32, rounded
+// once.
 // - No wait outlasts the timeout; after abort() every pending and later call of every rank throws.
 
 #include <cstdint>
@@ -26,7 +28,8 @@ enum class TransportFailure : std::uint8_t {
 
 class TransportError : public std::runtime_error {
  public:
-  TransportError(TransportFailure failure, const std::string& message) : std::runtime_error(message), failure_(failure) {}
+  TransportError(TransportFailure failure, const std::string& message)
+      : std::runtime_error(message), failure_(failure) {}
   TransportFailure failure() const { return failure_; }
 
  private:
@@ -79,8 +82,8 @@ enum class Reduction : std::uint8_t { sum, max };
 /// A communicator as its members see it.
 struct Group {
   std::int32_t id = -1;
-  std::int32_t index = -1;            // of this rank in `ranks`; -1: not a member
-  std::vector<std::int32_t> ranks;    // ascending
+  std::int32_t index = -1;          // of this rank in `ranks`; -1: not a member
+  std::vector<std::int32_t> ranks;  // ascending
   std::int32_t size() const { return static_cast<std::int32_t>(ranks.size()); }
 };
 

@@ -15,16 +15,16 @@ struct AdamWOptions {
   double clip_norm = 0;       // 0: gradients are not clipped
 };
 
-/// Sum of squares of the reduced gradients that this rank counts, in fp64. Over all ranks of the job every element of the
-/// model is counted `repeats` times: once under ZeRO, once per data rank without.
+/// Sum of squares of the reduced gradients that this rank counts, in fp64. Over all ranks of the job every element of
+/// the model is counted `repeats` times: once under ZeRO, once per data rank without.
 double squared_norm(const std::vector<StageBuffers>& stages);
 
-/// One update of what this rank owns; `factor` multiplies the gradients first (1 / loss scale, clipping). `update` counts
-/// from 1. Works through the buffers in pieces, so that it needs little memory of its own.
+/// One update of what this rank owns; `factor` multiplies the gradients first (1 / loss scale, clipping). `update`
+/// counts from 1. Works through the buffers in pieces, so that it needs little memory of its own.
 void adamw_update(std::vector<StageBuffers>& stages, const AdamWOptions& options, double factor, std::int64_t update);
 
-/// Loss scale of fp16 training (arXiv 1710.03740, section 3.2): halved and the step skipped when a gradient is not finite,
-/// doubled after `interval` good steps.
+/// Loss scale of fp16 training (arXiv 1710.03740, section 3.2): halved and the step skipped when a gradient is not
+/// finite, doubled after `interval` good steps.
 struct LossScale {
   bool dynamic = false;
   double value = 1;

@@ -4,9 +4,13 @@ namespace stagecraft {
 
 namespace {
 
-bool cut(const StageBuffers& buffers) { return buffers.policy.zero_stage > 0; }
+bool cut(const StageBuffers& buffers) {
+  return buffers.policy.zero_stage > 0;
+}
 
-at::Tensor slice(const at::Tensor& flat, const FlatSpan& span) { return flat.narrow(0, span.begin, span.length); }
+at::Tensor slice(const at::Tensor& flat, const FlatSpan& span) {
+  return flat.narrow(0, span.begin, span.length);
+}
 
 at::TensorOptions options(const BufferPolicy& policy, at::ScalarType type) {
   return at::TensorOptions().dtype(type).device(policy.device);
@@ -20,7 +24,8 @@ at::Tensor view_of(const at::Tensor& flat, std::int64_t offset, const Parameter&
 void bind_values(StageBuffers& buffers) {
   for (std::size_t i = 0; i < buffers.model->parameters.size(); ++i) {
     Parameter& parameter = buffers.model->parameters[i];
-    parameter.value = buffers.values.defined() ? view_of(buffers.values, buffers.layout.offsets[i], parameter) : at::Tensor();
+    parameter.value =
+        buffers.values.defined() ? view_of(buffers.values, buffers.layout.offsets[i], parameter) : at::Tensor();
   }
 }
 
@@ -46,7 +51,8 @@ at::Tensor initial_values(const StageBuffers& buffers) {
 
 /// What this rank owns of a whole buffer, copied together.
 at::Tensor owned_copy(const StageBuffers& buffers, const at::Tensor& whole) {
-  at::Tensor owned = at::empty({cut(buffers) ? buffers.layout.shard_elements() : buffers.layout.elements}, whole.options());
+  at::Tensor owned =
+      at::empty({cut(buffers) ? buffers.layout.shard_elements() : buffers.layout.elements}, whole.options());
   for (const OwnedPiece& piece : owned_pieces(buffers)) {
     owned.narrow(0, piece.state_begin, piece.at.length).copy_(slice(whole, piece.at));
   }
@@ -85,8 +91,8 @@ StageBuffers make_stage_buffers(StageModel& model, const BufferPolicy& policy, T
   buffers.data = data;
   buffers.tensor = tensor;
   const bool replicas_count = tensor.size() <= 1 || tensor.index == 0;
-  buffers.layout = lay_out(model.parameters, policy.zero_stage > 0 ? data.size() : 1, policy.bucket_elements, tied_counts,
-                           replicas_count);
+  buffers.layout = lay_out(model.parameters, policy.zero_stage > 0 ? data.size() : 1, policy.bucket_elements,
+                           tied_counts, replicas_count);
   const at::Tensor initial = initial_values(buffers);
   const std::int64_t owned = policy.zero_stage > 0 ? buffers.layout.shard_elements() : buffers.layout.elements;
   if (policy.master_copy) buffers.master = owned_copy(buffers, initial);
@@ -136,10 +142,9 @@ std::vector<WorkHandle> begin_reduce(StageBuffers& buffers) {
   const std::vector<OwnedPiece> pieces = owned_pieces(buffers);
   for (std::size_t b = 0; b < buffers.layout.buckets.size(); ++b) {
     const at::Tensor bucket = slice(buffers.gradients, buffers.layout.buckets[b]);
-    works.push_back(cut(buffers)
-                        ? buffers.transport->reduce_scatter(reduced_gradient(buffers, pieces[b]), bucket, Reduction::sum,
-                                                            buffers.data)
-                        : buffers.transport->all_reduce(bucket, Reduction::sum, buffers.data));
+    works.push_back(cut(buffers) ? buffers.transport->reduce_scatter(reduced_gradient(buffers, pieces[b]), bucket,
+                                                                     Reduction::sum, buffers.data)
+                                 : buffers.transport->all_reduce(bucket, Reduction::sum, buffers.data));
   }
   return works;
 }
@@ -162,7 +167,8 @@ std::vector<WorkHandle> begin_gather(StageBuffers& buffers) {
   for (std::size_t b = 0; b < buffers.layout.buckets.size(); ++b) {
     // A copy, since not every back end gathers in place.
     const at::Tensor mine = slice(buffers.values, buffers.layout.owned(b, buffers.data.index)).clone();
-    works.push_back(buffers.transport->all_gather(slice(buffers.values, buffers.layout.buckets[b]), mine, buffers.data));
+    works.push_back(
+        buffers.transport->all_gather(slice(buffers.values, buffers.layout.buckets[b]), mine, buffers.data));
   }
   return works;
 }

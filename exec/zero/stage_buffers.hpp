@@ -1,7 +1,7 @@
 #pragma once
-// The flat tensors of one stage: values, gradients, optimizer states; whole or cut over the data group. ZeRO stage 1 cuts
-// the optimizer states, 2 frees the whole gradient once it is reduced, 3 gathers the values only while they are used
-// (arXiv 1910.02054, section 5). Nothing is cut less than asked for: buffers are padded instead.
+// The flat tensors of one stage: values, gradients, optimizer states; whole or cut over the data group. ZeRO stage 1
+// cuts the optimizer states, 2 frees the whole gradient once it is reduced, 3 gathers the values only while they are
+// used (arXiv 1910.02054, section 5). Nothing is cut less than asked for: buffers are padded instead.
 
 #include <vector>
 
@@ -57,7 +57,8 @@ void prepare_gradients(StageBuffers& buffers);
 /// Sums gradients that every rank of the tensor group has a part of (sequence parallelism). Once per step, blocking.
 void sum_partial_gradients(StageBuffers& buffers);
 
-/// Over the data group: an all-reduce per bucket, or a reduce-scatter under ZeRO. Finish after every handle was waited for.
+/// Over the data group: an all-reduce per bucket, or a reduce-scatter under ZeRO. Finish after every handle was waited
+/// for.
 std::vector<WorkHandle> begin_reduce(StageBuffers& buffers);
 void finish_reduce(StageBuffers& buffers);
 

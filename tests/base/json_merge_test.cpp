@@ -138,7 +138,7 @@ TEST_CASE("extends must be a string and a file must be an object") {
   CHECK(refused([&] { files.load("over-list.json"); }).expected == "an object");
 }
 
-TEST_CASE("--set takes dotted paths, JSON pointers, JSON values and plain words") {
+TEST_CASE("the option --set takes dotted paths, JSON pointers, JSON values and plain words") {
   CHECK(parse_override("parallel.tensor=8").root().dump() == R"({"parallel":{"tensor":8}})");
   CHECK(parse_override("/parallel/tensor=8").root().dump() == R"({"parallel":{"tensor":8}})");
   CHECK(parse_override("/a~1b/c~0d=1").root().dump() == R"({"a/b":{"c~d":1}})");

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "run_program.hpp"
+#include "trace/native_format.hpp"
 
 using namespace stagecraft;
 
@@ -46,6 +47,18 @@ TEST_CASE("reports and traces are written to files, and nothing to standard outp
   CHECK(scratch.entries() == std::vector<std::string>{"r.json", "t.json"});
   CHECK(nlohmann::json::parse(text_of_file(scratch.file("r.json"))).at("version") == 1);
   CHECK(nlohmann::json::parse(text_of_file(scratch.file("t.json"))).at("traceEvents").size() > 10);
+}
+
+TEST_CASE("the ending of the trace's name chooses its form") {
+  const Scratch scratch;
+  REQUIRE(run_program(estimate({"--trace", scratch.file("t.svg")})).exit_code == 0);
+  REQUIRE(run_program(estimate({"--trace", scratch.file("t.trace")})).exit_code == 0);
+  CHECK_THAT(text_of_file(scratch.file("t.svg")), Catch::StartsWith("<svg"));
+  CHECK_THAT(text_of_file(scratch.file("t.trace")), Catch::StartsWith("STGTRACE"));
+  const Trace trace = read_trace(scratch.file("t.trace"));
+  CHECK(trace.kind == "estimated");
+  CHECK(!trace.dependencies.empty());
+  CHECK(!trace.counters.empty());
 }
 
 TEST_CASE("invalid input leaves no file behind") {

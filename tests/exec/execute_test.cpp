@@ -1,8 +1,7 @@
 // Whole jobs in one process: their traces, their memory, and how they end when a rank fails.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cstdio>
 #include <random>
 #include <set>
@@ -34,7 +33,8 @@ std::vector<RankOutcome> run(const Job& job, const JobArguments& arguments) {
   AllocationOwners owners;
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(ranks));
   run_ranks(ranks, {arguments.timeout_s, true}, [&](Transport& transport) {
-    outcomes[static_cast<std::size_t>(transport.rank())] = run_rank(job, arguments, transport, transport.rank(), owners);
+    outcomes[static_cast<std::size_t>(transport.rank())] =
+        run_rank(job, arguments, transport, transport.rank(), owners);
   });
   return outcomes;
 }
@@ -79,7 +79,8 @@ TEST_CASE("A message's send and receive agree on when it passed") {
   for (const Span& send : trace.spans) {
     if (send.kind != OpKind::send_activation) continue;
     const auto receive = std::find_if(trace.spans.begin(), trace.spans.end(), [&](const Span& span) {
-      return span.kind == OpKind::recv_activation && span.stage == send.stage + 1 && span.micro_batch == send.micro_batch;
+      return span.kind == OpKind::recv_activation && span.stage == send.stage + 1 &&
+             span.micro_batch == send.micro_batch;
     });
     REQUIRE(receive != trace.spans.end());
     CHECK(receive->begin_s == send.begin_s);
@@ -115,7 +116,8 @@ TEST_CASE("A rank that throws or stalls at any point ends the job in time, with 
     Drill& drill = arguments.options.drill;
     drill.kind = round % 2 == 0 ? Drill::Kind::raise : Drill::Kind::stall;
     drill.rank = static_cast<std::int32_t>(random() % 2);
-    drill.position = static_cast<std::int32_t>(random() % job.schedule.programs[static_cast<std::size_t>(drill.rank)].size());
+    drill.position =
+        static_cast<std::int32_t>(random() % job.schedule.programs[static_cast<std::size_t>(drill.rank)].size());
     CAPTURE(round, job.schedule.name, drill.rank, drill.position);
     const double begin_s = now_s();
     const std::vector<RankOutcome> outcomes = run(job, arguments);
@@ -127,7 +129,8 @@ TEST_CASE("A rank that throws or stalls at any point ends the job in time, with 
     REQUIRE(reports.size() == 2);
     CHECK(exit_code(reports, {}) == (drill.kind == Drill::Kind::raise ? 6 : 7));
     const std::string message = failure_message(job.schedule, reports, {});
-    const Op& cell = job.schedule.programs[static_cast<std::size_t>(drill.rank)][static_cast<std::size_t>(drill.position)];
+    const Op& cell =
+        job.schedule.programs[static_cast<std::size_t>(drill.rank)][static_cast<std::size_t>(drill.position)];
     CHECK_THAT(message, Catch::Contains("--> " + to_text(cell) + " <--"));
     CHECK_THAT(message, Catch::Contains(drill.kind == Drill::Kind::raise ? "raised by --drill" : "within the timeout"));
   }
@@ -143,17 +146,18 @@ TEST_CASE("What a failed job had measured is kept as a trace") {
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   const Trace partial = partial_trace(inputs, "in-process", operations);
   CHECK(partial.spans.size() >= 12);
-  CHECK(std::all_of(partial.spans.begin(), partial.spans.end(), [](const Span& span) { return span.end_s >= span.begin_s; }));
+  CHECK(std::all_of(partial.spans.begin(), partial.spans.end(),
+                    [](const Span& span) { return span.end_s >= span.begin_s; }));
 }
 
 TEST_CASE("What can't be executed is refused with the reason") {
-  TinyLayout layout = two_stages();
-  layout.chunks = 2;
   const auto codes = [](const Plan& plan, const std::string& name, const ExecuteOptions& options) {
     ScheduleRequest request;
-    request.shape = {plan.degrees.pipeline, plan.micro_batches, static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
+    request.shape = {plan.degrees.pipeline, plan.micro_batches,
+                     static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
     std::vector<std::string> found;
-    for (const Finding& finding : refusals(plan, find_schedule(name)->generate(request), options)) found.push_back(finding.code);
+    for (const Finding& finding : refusals(plan, find_schedule(name)->generate(request), options))
+      found.push_back(finding.code);
     return found;
   };
   Plan plan = tiny_plan(tiny_gpt(4), two_stages());
@@ -164,7 +168,8 @@ TEST_CASE("What can't be executed is refused with the reason") {
   plan.model.dropout = 0.1;
   plan.run.attention_kernel = AttentionKernel::flash_3;
   plan.run.overlap.tensor = true;
-  CHECK(codes(plan, "1f1b", {}) == std::vector<std::string>{"execute-fp8", "execute-dropout", "execute-attention", "execute-overlap-tensor"});
+  CHECK(codes(plan, "1f1b", {}) ==
+        std::vector<std::string>{"execute-fp8", "execute-dropout", "execute-attention", "execute-overlap-tensor"});
   Plan plain = tiny_plan(tiny_mlp(4), two_stages());
   plain.model.plain_layers[1].parameters += 1;
   CHECK(codes(plain, "1f1b", {}) == std::vector<std::string>{"execute-plain-layer"});

@@ -1,7 +1,6 @@
 // The backward passes, which are written out by hand, against difference quotients in fp64.
 
 #include <catch2/catch.hpp>
-
 #include <cmath>
 
 #include "exec/run/support.hpp"

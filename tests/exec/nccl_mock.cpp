@@ -30,7 +30,9 @@ std::string stream_name(DeviceStream* stream) {
 
 }  // namespace
 
-void MemoryBootstrap::set(const std::string& key, const std::string& value) { values[key] = value; }
+void MemoryBootstrap::set(const std::string& key, const std::string& value) {
+  values[key] = value;
+}
 
 std::string MemoryBootstrap::get(const std::string& key) {
   const auto found = values.find(key);
@@ -60,27 +62,47 @@ NcclComm NcclMock::init_rank(std::int32_t ranks, const NcclId&, std::int32_t ran
   return &comms_.back();
 }
 
-void NcclMock::destroy(NcclComm comm) noexcept { log.push_back("destroy " + *static_cast<std::string*>(comm)); }
-void NcclMock::abort(NcclComm comm) noexcept { aborted.push_back(*static_cast<std::string*>(comm)); }
-std::string NcclMock::async_error(NcclComm) { return error; }
+void NcclMock::destroy(NcclComm comm) noexcept {
+  log.push_back("destroy " + *static_cast<std::string*>(comm));
+}
+void NcclMock::abort(NcclComm comm) noexcept {
+  aborted.push_back(*static_cast<std::string*>(comm));
+}
+std::string NcclMock::async_error(NcclComm) {
+  return error;
+}
 
 void NcclMock::note(const char* call, NcclComm comm, DeviceStream& stream) {
   log.push_back(std::string(call) + " " + *static_cast<std::string*>(comm) + " " + stream_name(&stream));
 }
 
-void NcclMock::send(const at::Tensor&, std::int32_t, NcclComm comm, DeviceStream& stream) { note("send", comm, stream); }
-void NcclMock::receive(const at::Tensor&, std::int32_t, NcclComm comm, DeviceStream& stream) { note("receive", comm, stream); }
-void NcclMock::all_reduce(const at::Tensor&, Reduction, NcclComm comm, DeviceStream& stream) { note("all-reduce", comm, stream); }
+void NcclMock::send(const at::Tensor&, std::int32_t, NcclComm comm, DeviceStream& stream) {
+  note("send", comm, stream);
+}
+void NcclMock::receive(const at::Tensor&, std::int32_t, NcclComm comm, DeviceStream& stream) {
+  note("receive", comm, stream);
+}
+void NcclMock::all_reduce(const at::Tensor&, Reduction, NcclComm comm, DeviceStream& stream) {
+  note("all-reduce", comm, stream);
+}
 void NcclMock::all_gather(const at::Tensor&, const at::Tensor&, NcclComm comm, DeviceStream& stream) {
   note("all-gather", comm, stream);
 }
 void NcclMock::reduce_scatter(const at::Tensor&, const at::Tensor&, Reduction, NcclComm comm, DeviceStream& stream) {
   note("reduce-scatter", comm, stream);
 }
-void NcclMock::broadcast(const at::Tensor&, std::int32_t, NcclComm comm, DeviceStream& stream) { note("broadcast", comm, stream); }
+void NcclMock::broadcast(const at::Tensor&, std::int32_t, NcclComm comm, DeviceStream& stream) {
+  note("broadcast", comm, stream);
+}
 
-std::unique_ptr<DeviceStream> NcclMock::make_stream() { return std::make_unique<MockStream>(streams_++); }
-std::unique_ptr<DeviceEvent> NcclMock::record(DeviceStream*) { return std::make_unique<MockEvent>(clock); }
-void NcclMock::wait(DeviceStream* stream, DeviceEvent&) { log.push_back(stream_name(stream) + " waits"); }
+std::unique_ptr<DeviceStream> NcclMock::make_stream() {
+  return std::make_unique<MockStream>(streams_++);
+}
+std::unique_ptr<DeviceEvent> NcclMock::record(DeviceStream*) {
+  return std::make_unique<MockEvent>(clock);
+}
+void NcclMock::wait(DeviceStream* stream, DeviceEvent&) {
+  log.push_back(stream_name(stream) + " waits");
+}
 
 }  // namespace stagecraft

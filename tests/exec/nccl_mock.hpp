@@ -25,7 +25,7 @@ struct MockClock {
 
 class NcclMock final : public NcclApi {
  public:
-  std::vector<std::string> log;     // "send c2 s3", in the order of the calls
+  std::vector<std::string> log;      // "send c2 s3", in the order of the calls
   std::vector<std::string> aborted;  // communicators
   std::string error;                 // what async_error reports
   MockClock clock;

@@ -1,13 +1,12 @@
 // The NCCL back end against a mock: what is issued in which order, how long tensors live, how a job ends.
 
-#include "exec/transport/nccl.hpp"
-
 #include <ATen/ops/full.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
 
+#include "exec/transport/nccl.hpp"
 #include "nccl_mock.hpp"
 
 using namespace stagecraft;
@@ -31,7 +30,9 @@ struct RankZero {
   }
 };
 
-at::Tensor numbers() { return at::full({8}, 1.0); }
+at::Tensor numbers() {
+  return at::full({8}, 1.0);
+}
 
 }  // namespace
 
@@ -58,8 +59,8 @@ TEST_CASE("NCCL: an all-to-all is one group of sends and receives") {
   RankZero zero;
   zero.api.log.clear();
   zero.transport->all_to_all(at::full({6}, 0.0), at::full({6}, 1.0), zero.all);
-  CHECK(zero.api.log == Log{"s0 waits", "group start", "send c0 s0", "receive c0 s0", "send c0 s0", "receive c0 s0", "send c0 s0",
-                            "receive c0 s0", "group end"});
+  CHECK(zero.api.log == Log{"s0 waits", "group start", "send c0 s0", "receive c0 s0", "send c0 s0", "receive c0 s0",
+                            "send c0 s0", "receive c0 s0", "group end"});
 }
 
 TEST_CASE("NCCL: waiting orders the current stream and does not block the host") {

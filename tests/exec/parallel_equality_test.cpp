@@ -1,7 +1,6 @@
 // Layouts that change the order of sums: gradients agree with one device to rounding.
 
 #include <catch2/catch.hpp>
-
 #include <cmath>
 
 #include "reference.hpp"
@@ -32,7 +31,8 @@ void check_close(const ModelSpec& model, const Case& one, at::ScalarType numbers
   CHECK(std::abs(measured.losses[0] / expected.losses[0] - 1) <= tolerance);
   CHECK(std::abs(measured.norms[0] / expected.norms[0] - 1) <= tolerance);
   CHECK(relative_difference(measured.gradients[0], expected.gradients[0]) <= tolerance);
-  // The second step starts from updated weights; Adam's first update is the sign of the gradient, which magnifies rounding.
+  // The second step starts from updated weights; Adam's first update is the sign of the gradient, which magnifies
+  // rounding.
   CHECK(std::abs(measured.losses[1] / expected.losses[1] - 1) <= 100 * tolerance);
 }
 

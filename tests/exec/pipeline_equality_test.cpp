@@ -1,4 +1,5 @@
-// A pure pipeline adds the same numbers in the same order as one device, so its losses, gradients and weights have the same bits.
+// A pure pipeline adds the same numbers in the same order as one device, so its losses, gradients and weights have the
+// same bits.
 
 #include <catch2/catch.hpp>
 

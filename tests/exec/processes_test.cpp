@@ -53,12 +53,14 @@ struct Prepared {
     folder = fs::temp_directory_path() / ("stagecraft-processes-" + std::to_string(::getpid()));
     fs::create_directories(folder);
     const std::string scenario = STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json";
-    const Scenario loaded = load_scenario(scenario, {"batch.global=8", "schedule=" + name}, Library{{STAGECRAFT_SOURCE_DIR "/topologies", STAGECRAFT_SOURCE_DIR "/scenarios"}});
+    const Scenario loaded =
+        load_scenario(scenario, {"batch.global=8", "schedule=" + name},
+                      Library{{STAGECRAFT_SOURCE_DIR "/topologies", STAGECRAFT_SOURCE_DIR "/scenarios"}});
     schedule = lowered_schedule(name, make_plan(loaded));
     const std::string path = (folder / "schedule.json").string();
     write_file_whole(path, to_json(schedule));
-    words = std::string(STAGECRAFT_BINARY_DIR) + "/bin/stagecraft-exec run --scenario " + scenario + " --set batch.global=8 --set schedule=" + name +
-            " --schedule " + path + " --steps 2 --warmup 0";
+    words = std::string(STAGECRAFT_BINARY_DIR) + "/bin/stagecraft-exec run --scenario " + scenario +
+            " --set batch.global=8 --set schedule=" + name + " --schedule " + path + " --steps 2 --warmup 0";
   }
   ~Prepared() { fs::remove_all(folder); }
 };
@@ -70,7 +72,8 @@ std::vector<std::string> losses(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string step, loss;
-    if (words >> step >> loss && !step.empty() && step.find_first_not_of("0123456789") == std::string::npos) found.push_back(loss);
+    if (words >> step >> loss && !step.empty() && step.find_first_not_of("0123456789") == std::string::npos)
+      found.push_back(loss);
   }
   return found;
 }
@@ -101,7 +104,8 @@ TEST_CASE("A process that throws, stalls, is stopped or is killed ends the job i
     const std::size_t rank = random() % 2;
     const std::size_t position = random() % prepared.schedule.programs[rank].size();
     const std::string drill = kind + ":" + std::to_string(rank) + ":0:" + std::to_string(position);
-    const Ran ran = run(prepared.words + " --timeout 2 --trace " + (prepared.folder / "partial.sgt").string() + " --drill " + drill);
+    const Ran ran = run(prepared.words + " --timeout 2 --trace " + (prepared.folder / "partial.sgt").string() +
+                        " --drill " + drill);
     CAPTURE(drill, ran.output);
     CHECK(ran.seconds < 20);
     CHECK(ran.code == (kind == "raise" || kind == "die" ? 6 : 7));
@@ -109,7 +113,8 @@ TEST_CASE("A process that throws, stalls, is stopped or is killed ends the job i
     if (kind == "raise") {
       CHECK_THAT(ran.output, Catch::Contains("--> " + to_text(prepared.schedule.programs[rank][position]) + " <--"));
     }
-    if (kind == "die") CHECK_THAT(ran.output, Catch::Contains("rank " + std::to_string(rank) + " ended without a report"));
+    if (kind == "die")
+      CHECK_THAT(ran.output, Catch::Contains("rank " + std::to_string(rank) + " ended without a report"));
     CHECK(file_exists((prepared.folder / "partial.sgt").string()));
   }
 }

@@ -17,7 +17,8 @@ struct TinyLayout {
 };
 
 /// GPT (LayerNorm, GELU, learned positions, biases) or Llama (RMSNorm, gated SiLU, rotary, grouped queries, no biases):
-/// hidden 32, 4 heads, 16 tokens, vocabulary 256, `blocks` blocks, 2 sequences per micro-batch, fp32, untied, unfused attention.
+/// hidden 32, 4 heads, 16 tokens, vocabulary 256, `blocks` blocks, 2 sequences per micro-batch, fp32, untied, unfused
+/// attention.
 ModelSpec tiny_gpt(std::int64_t blocks);
 ModelSpec tiny_llama(std::int64_t blocks);
 /// Linear layers 8 -> 16 -> ... -> 16 -> 4.
@@ -25,7 +26,8 @@ ModelSpec tiny_mlp(std::int64_t layers);
 
 Plan tiny_plan(const ModelSpec& model, const TinyLayout& layout);
 
-/// The schedule of this name for the plan, lowered and checked. Throws std::runtime_error if it is refused or has findings.
+/// The schedule of this name for the plan, lowered and checked. Throws std::runtime_error if it is refused or has
+/// findings.
 Schedule lowered_schedule(const std::string& name, const Plan& plan);
 
 }  // namespace stagecraft

@@ -30,8 +30,12 @@ bool all_equal(const at::Tensor& tensor, double value) {
   return at::equal(tensor, at::full_like(tensor, value));
 }
 
-std::int32_t next(const Transport& t) { return (t.rank() + 1) % t.size(); }
-std::int32_t previous(const Transport& t) { return (t.rank() + t.size() - 1) % t.size(); }
+std::int32_t next(const Transport& t) {
+  return (t.rank() + 1) % t.size();
+}
+std::int32_t previous(const Transport& t) {
+  return (t.rank() + t.size() - 1) % t.size();
+}
 
 }  // namespace
 
@@ -81,7 +85,8 @@ void large_messages_cross_in_both_directions_at_once(Transport& t) {
   work.push_back(t.irecv(from_left, {previous(t), 0, 3}));
   work.push_back(t.irecv(from_right, {next(t), 0, 4}));
   for (const WorkHandle& one : work) one->wait();
-  expect(all_equal(from_left, previous(t)) && all_equal(from_right, next(t)), "crossing messages do not block each other");
+  expect(all_equal(from_left, previous(t)) && all_equal(from_right, next(t)),
+         "crossing messages do not block each other");
 }
 
 void sender_may_drop_its_tensor(Transport& t) {

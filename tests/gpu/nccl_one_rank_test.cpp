@@ -14,7 +14,9 @@ namespace {
 
 const at::Device device(at::kCUDA, 0);
 
-at::Tensor filled(double value) { return at::full({1 << 20}, value, at::TensorOptions().dtype(at::kFloat).device(device)); }
+at::Tensor filled(double value) {
+  return at::full({1 << 20}, value, at::TensorOptions().dtype(at::kFloat).device(device));
+}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// 1, 2 and 4 ranks on one GPU, every executable schedule, bf16: losses and gradients agree with one rank on the same GPU.
+// 1, 2 and 4 ranks on one GPU, every executable schedule, bf16: losses and gradients agree with one rank on the same
+// GPU.
 
 #include <catch2/catch.hpp>
-
 #include <cmath>
 
 #include "exec/run/support.hpp"

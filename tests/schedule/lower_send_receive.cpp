@@ -93,7 +93,8 @@ TEST_CASE("a step sends one message per stage boundary between ranks, micro-batc
     INFO(one.text());
     const std::string name = one.entry->name;
     std::int64_t boundaries = p * v - 1;  // looped
-    if (name.starts_with("zbv") || name.starts_with("v-") || name == "1f1b-v" || name == "dualpipev") boundaries = 2 * (p - 1);
+    if (name.starts_with("zbv") || name.starts_with("v-") || name == "1f1b-v" || name == "dualpipev")
+      boundaries = 2 * (p - 1);
     if (name == "hanayo") boundaries = v * (p - 1);
     if (name == "dualpipe" || name == "chimera") boundaries = p - 1;
     CHECK(test::count(schedule, OpKind::send_activation) + test::count(schedule, OpKind::send_gradient) ==
@@ -132,4 +133,26 @@ TEST_CASE("a program that waits for itself is lowered so that the check can show
   const Findings findings = check_schedule(schedule);
   REQUIRE(findings.size() == 1);
   CHECK(findings.front().code == "deadlock");
+}
+
+TEST_CASE("a schedule that mixes up messages on shared channels gets one channel per message") {
+  // Rank 1 takes the micro-batches in the other order. Late receives then ask for micro-batch 1 first.
+  const Schedule compute = test::written({"0F0 0F1 0B1 0B0", "1F1 1B1 1F0 1B0"}, 2);
+  const LoweringPolicy late{.optimizer = false, .receive_placement = ReceivePlacement::before_consumer};
+  const Schedule schedule = lower(compute, late);
+  CHECK(replay(schedule, TransportModel::rendezvous, QueueGrouping::edge_and_kind).mispaired);
+  REQUIRE(schedule.channels.size() == 4);
+  for (const Channel& channel : schedule.channels) CHECK(channel.tag >= 0);
+  CHECK(check_schedule(schedule).empty());
+  CHECK(lower(compute, LoweringPolicy{.optimizer = false}).channels.size() ==
+        2);  // receives at their senders are in order
+}
+
+TEST_CASE("a program that has its messages keeps them and gets what is missing") {
+  const Schedule schedule =
+      lower(test::written({"0F0 0SEND_F0 0RECV_B0 0B0 0REDUCE_GRAD", "1RECV_F0 1F0 1B0 1SEND_B0 1REDUCE_GRAD"}, 1),
+            LoweringPolicy{.recompute = true, .reduce_grad = true});
+  CHECK(text_of(schedule.programs[0]) == "0F0 0SEND_F0 0RECV_B0 0RECOMPUTE0 0B0 0REDUCE_GRAD OPTIMIZER_STEP");
+  CHECK(text_of(schedule.programs[1]) == "1RECV_F0 1F0 1RECOMPUTE0 1B0 1SEND_B0 1REDUCE_GRAD OPTIMIZER_STEP");
+  CHECK(check_schedule(schedule).empty());
 }

@@ -124,7 +124,7 @@ TEST_CASE("defaults follow the hardware and the split") {
   CHECK(small().calibration == "a100-hdr");
 }
 
-TEST_CASE("--set changes a field, a short form and a whole object") {
+TEST_CASE("the option --set changes a field, a short form and a whole object") {
   CHECK(small({"batch.global=16"}).run.batch.global == 16);
   CHECK(small({"/batch/global=16"}).run.batch.global == 16);
   CHECK(small({"cluster=selene", "cluster.nodes=4"}).cluster.nodes == 4);

@@ -38,7 +38,8 @@ Measured train(const Plan& plan, const Schedule& schedule, std::int32_t steps, c
     for (const Parameter& parameter : buffers.model->parameters) {
       const at::Tensor table = parameter.value.to(at::kDouble).view({parameter.rows, parameter.columns});
       for (const ParameterPiece& piece : parameter.pieces) {
-        const at::Tensor whole = expected.at(piece.name).narrow(0, piece.row_begin, piece.rows).narrow(1, piece.column_begin, piece.columns);
+        const at::Tensor whole =
+            expected.at(piece.name).narrow(0, piece.row_begin, piece.rows).narrow(1, piece.column_begin, piece.columns);
         measured.bits = measured.bits && at::equal(whole, table.narrow(0, piece.local_row, piece.rows));
       }
     }

@@ -5,4 +5,6 @@
 
 using namespace stagecraft;
 
-TEST_CASE("The MPI back end keeps the contract of all transports") { CHECK_NOTHROW(contract::everything(*this_rank)); }
+TEST_CASE("The MPI back end keeps the contract of all transports") {
+  CHECK_NOTHROW(contract::everything(*this_rank));
+}
