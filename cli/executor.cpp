@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "base/file_io.hpp"
-#include "base/input_error.hpp"
+#include "command_line.hpp"
 #include "compute_schedule.hpp"
 #include "cost/cost_model.hpp"
 #include "plan/plan.hpp"
@@ -81,8 +81,9 @@ std::string executor_program() {
     if (runnable(candidate)) return candidate;
     folders = colon == std::string::npos ? "" : folders.substr(colon + 1);
   }
-  throw InputError(InputProblem{program_name, 0, 0, "", "no such program beside stagecraft or on the PATH",
-                                "a build with LibTorch: tools/fetch_torch, then -DSTAGECRAFT_EXEC=ON", ""});
+  throw UsageError(fmt::format("{} is neither beside stagecraft nor on the PATH: it is built where LibTorch is found "
+                               "(tools/fetch_torch, then cmake -DSTAGECRAFT_EXEC=ON)",
+                               program_name));
 }
 
 int run_program(const std::vector<std::string>& words) {

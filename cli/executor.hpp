@@ -21,7 +21,7 @@ struct Prepared {
 /// Throws InputError, or a Refusal with every reason.
 Prepared prepare_schedule(const std::string& file, const std::vector<std::string>& overrides, const Console& console);
 
-/// Path of stagecraft-exec: beside this program, else on the PATH. Throws InputError if it is not built.
+/// Path of stagecraft-exec: beside this program, else on the PATH. Throws UsageError if it is not built.
 std::string executor_program();
 
 /// Starts a program with these words, waits for it and returns its exit code (128 + N if signal N ended it).

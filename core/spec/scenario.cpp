@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -126,19 +127,37 @@ Scenario scenario_from(const JsonDocument& document, const std::string& path, co
   return scenario;
 }
 
+// A published figure belongs to the run as it was published: what --set changes in it makes the comparison void.
+bool changes_the_run(const std::string& text) {
+  const std::size_t begin = text.starts_with('/') ? 1 : 0;
+  const std::string field = text.substr(begin, text.find_first_of("./=", begin) - begin);
+  for (const char* harmless : {"published", "steps", "calibration", "name", "description"})
+    if (field == harmless) return false;
+  return true;
+}
+
+Scenario without_void_figures(Scenario scenario, const std::vector<std::string>& overrides) {
+  if (std::any_of(overrides.begin(), overrides.end(), changes_the_run)) scenario.published.clear();
+  return scenario;
+}
+
 }  // namespace
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Library& library) {
-  return scenario_from(with_overrides(load_extended(path, locate_scenario, scenario_short_forms()), overrides), path,
-                       library);
+  return without_void_figures(
+      scenario_from(with_overrides(load_extended(path, locate_scenario, scenario_short_forms()), overrides), path,
+                    library),
+      overrides);
 }
 
 Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
                         const Library& library) {
   const JsonDocument written = JsonDocument::from_text(text, name);
   if (!written.root().is(JsonKind::object)) written.root().fail("an object");
-  return scenario_from(
-      with_overrides(load_extended(written.root(), locate_scenario, scenario_short_forms()), overrides), name, library);
+  return without_void_figures(
+      scenario_from(with_overrides(load_extended(written.root(), locate_scenario, scenario_short_forms()), overrides),
+                    name, library),
+      overrides);
 }
 
 ModelSpec load_model(const std::string& name_or_path, const Library& library) {

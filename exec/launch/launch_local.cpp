@@ -38,20 +38,13 @@ class TemporaryFolder {
 };
 
 std::vector<std::string> mpirun_words(std::int64_t ranks) {
-  std::vector<std::string> words{"mpirun",
-                                 "--oversubscribe",
-                                 "--bind-to",
-                                 "none",
-                                 "--mca",
-                                 "btl",
-                                 "self,vader",
-                                 "--mca",
-                                 "odls_base_sigkill_timeout",
-                                 "5",
-                                 "--quiet",
-                                 "-np",
-                                 std::to_string(ranks)};
-  if (::geteuid() == 0) words.insert(words.begin() + 1, "--allow-run-as-root");
+  std::vector<std::string> words{"mpirun"};
+  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  for (const char* word : {"--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader", "--mca",
+                           "odls_base_sigkill_timeout", "5", "--quiet", "-np"}) {
+    words.emplace_back(word);
+  }
+  words.push_back(std::to_string(ranks));
   return words;
 }
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -21,6 +22,18 @@ std::vector<std::string> estimate(std::vector<std::string> more) {
   std::vector<std::string> words{"simulate", shipped("gpt-1.7b-selene"), "--estimate"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
+}
+
+/// Whether the process takes SIGINT itself (it is blocked for its threads) within ten seconds.
+bool waits_for_interrupt(pid_t process) {
+  for (int i = 0; i < 1000; ++i) {
+    const std::string status = text_of_file("/proc/" + std::to_string(process) + "/status");
+    const std::size_t at = status.find("SigBlk:");
+    const std::uint64_t blocked = at == std::string::npos ? 0 : std::stoull(status.substr(at + 7), nullptr, 16);
+    if ((blocked & (std::uint64_t{1} << (SIGINT - 1))) != 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
 }
 
 }  // namespace
@@ -114,7 +127,7 @@ TEST_CASE("Ctrl+C ends it with 130 and without a file") {
     ::execl(program.c_str(), program.c_str(), "schedule", "1f1b", "-p", "2", "-m", "2", "-o", path.c_str(), nullptr);
     std::_Exit(99);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  REQUIRE(waits_for_interrupt(child));
   ::kill(child, SIGINT);
   int status = 0;
   ::waitpid(child, &status, 0);
