@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/allocator.hpp"
 #include "cost/cost_model.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/stage_durations.hpp"
@@ -17,6 +18,7 @@
 using namespace stagecraft;
 
 int main(int argc, char** argv) {
+  keep_freed_memory();  // as the program does
   const bool json = bench::wants_json(argc, argv);
   const std::string root = STAGECRAFT_SOURCE_DIR;
   const Library library = default_library(root + "/build/stagecraft");

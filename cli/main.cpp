@@ -7,6 +7,7 @@
 #include <csignal>
 #include <exception>
 
+#include "base/allocator.hpp"
 #include "base/input_error.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
@@ -89,6 +90,7 @@ int run_and_report(const Words& words, const Console& console) {
 
 int main(int argc, char** argv) {
   using namespace stagecraft::cli;
+  stagecraft::keep_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is found at the write
   Interrupt interrupt;
   const Console console = make_console(interrupt, argc > 0 ? argv[0] : nullptr);

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <optional>
 
 #include "base/file_io.hpp"
@@ -43,6 +44,17 @@ void write_all(const Trace& trace, const std::string& trace_path, const std::str
   file->commit();
 }
 
+/// Nothing that is read may be written, and no file twice.
+void keep_apart(const std::string& scenario, const std::string& trace, const std::string& output) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, ignored));
+  };
+  if (same(trace, output)) throw UsageError("--trace and --output name the same file, " + output);
+  if (same(scenario, output)) throw UsageError("--output would overwrite the scenario, " + scenario);
+  if (same(scenario, trace)) throw UsageError("--trace would overwrite the scenario, " + scenario);
+}
+
 }  // namespace
 
 int run_simulate(const Words& words, const Console& console) {
@@ -69,6 +81,7 @@ int run_simulate(const Words& words, const Console& console) {
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   if (!steps.empty()) options.overrides.push_back("steps=" + steps);
   options.memory_curve = !trace_path.empty();
+  keep_apart(options.file, trace_path, output);
 
   const Rehearsal rehearsal = rehearse(options, console);
   const bool colour = console.colour_output && output.empty();

@@ -15,7 +15,7 @@ struct StageCopy {
 };
 
 struct RankState {
-  std::int32_t steps = 0, step_at = -1, last_reduction = -1;
+  std::int32_t steps = 0, step_at = -1, last_reduction = -1, last_compute = -1;
 };
 
 bool is_reduction(OpKind kind) {
@@ -104,6 +104,7 @@ void check_reductions(const Schedule& schedule, FindingList& out) {
         any_reduction = true;
       }
       if (is_reduction(op.kind)) ranks[r].last_reduction = position;
+      if (has_micro_batch(op.kind)) ranks[r].last_compute = position;
       if (op.kind == OpKind::optimizer_step) {
         ++ranks[r].steps;
         ranks[r].step_at = position;
@@ -121,11 +122,20 @@ void check_reductions(const Schedule& schedule, FindingList& out) {
   }
   check_tied(schedule, out);
   for (std::size_t r = 0; any_step && r < ranks.size(); ++r) {
-    if (ranks[r].steps == 0) {
-      out.add("optimizer-missing", static_cast<std::int64_t>(r), -1, fmt::format("rank {} has no optimizer step", r));
-    } else if (ranks[r].step_at < ranks[r].last_reduction) {
-      out.add("optimizer-before-reduction", static_cast<std::int64_t>(r), ranks[r].step_at,
-              fmt::format("the optimizer step of rank {} stands before its last reduction", r));
+    const RankState& rank = ranks[r];
+    const auto at = [&](const char* code, std::int64_t position, std::string message, const char* nearest = "") {
+      out.add(code, static_cast<std::int64_t>(r), position, std::move(message), nearest);
+    };
+    if (rank.steps == 0) {
+      at("optimizer-missing", -1, fmt::format("rank {} has no optimizer step", r));
+    } else if (rank.steps > 1 && !schedule.asynchronous) {
+      at("duplicate-operation", rank.step_at, fmt::format("rank {} has {} optimizer steps", r, rank.steps), "once");
+    } else if (rank.step_at < rank.last_reduction) {
+      at("optimizer-before-reduction", rank.step_at,
+         fmt::format("the optimizer step of rank {} stands before its last reduction", r));
+    } else if (rank.step_at < rank.last_compute && !schedule.asynchronous) {
+      at("optimizer-before-reduction", rank.step_at,
+         fmt::format("the optimizer step of rank {} stands before its last pass or message", r));
     }
   }
 }

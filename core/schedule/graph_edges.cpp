@@ -209,7 +209,8 @@ std::vector<Graph::Edge> edges_across_steps(const Schedule& schedule, std::span<
       const bool receives = op.kind == OpKind::recv_activation || op.kind == OpKind::recv_gradient;
       if (op.lane == Lane::compute && !receives) compute.extend(node);
       if (op.lane == Lane::data) data.extend(node);
-      if (op.channel.valid() && !receives) sends[op.channel.index()].extend(node);
+      const bool sent = op.kind == OpKind::send_activation || op.kind == OpKind::send_gradient;
+      if (sent && op.channel.valid()) sends[op.channel.index()].extend(node);
       gathers = gathers || (op.kind == OpKind::gather_params && op.lane == Lane::data);
       ++node;
     }

@@ -134,12 +134,17 @@ double longest_path_s(const Trace& trace, const std::vector<double>& duration_s)
 }
 
 double peak_memory_bytes(const Trace& trace, std::int32_t rank) {
+  // A trace that splits memory by class has its sum as a series too.
+  const bool by_class = std::any_of(trace.counters.begin(), trace.counters.end(), [rank](const CounterSeries& series) {
+    return series.rank == rank && series.name == "memory/parameters";
+  });
   struct Change {
     double time_s, bytes;
   };
   std::vector<Change> changes;
   for (const CounterSeries& series : trace.counters) {
     if (series.rank != rank || !series.name.starts_with("memory/") || series.name == "memory/overhead") continue;
+    if (by_class && series.name == "memory/total") continue;
     double before = 0;
     for (std::size_t i = 0; i < series.value.size(); ++i) {
       changes.push_back({series.time_s[i], series.value[i] - before});

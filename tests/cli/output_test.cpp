@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -134,4 +135,22 @@ TEST_CASE("Ctrl+C ends it with 130 and without a file") {
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 130);
   CHECK(scratch.entries() == std::vector<std::string>{"fifo"});
+}
+
+TEST_CASE("a file that is read or written already is never written over") {
+  const std::string folder = "/tmp/stagecraft-apart-" + std::to_string(::getpid());
+  REQUIRE(::mkdir(folder.c_str(), 0700) == 0);
+  const std::string copy = folder + "/scenario.json";
+  const std::string before = text_of_file(shipped("gpt-1.7b-selene"));
+  std::ofstream(copy) << before;
+  for (const std::vector<std::string>& places :
+       {std::vector<std::string>{"-o", copy}, {"--trace", copy}, {"--trace", folder + "/x", "-o", folder + "/x"}}) {
+    std::vector<std::string> words{"simulate", copy, "--estimate"};
+    words.insert(words.end(), places.begin(), places.end());
+    CHECK(run_program(words).exit_code == 2);
+  }
+  CHECK(text_of_file(copy) == before);
+  CHECK(text_of_file(folder + "/x").empty());
+  ::unlink(copy.c_str());
+  ::rmdir(folder.c_str());
 }

@@ -164,6 +164,15 @@ TEST_CASE("every stage is reduced once, behind its last gradient, before the opt
   CHECK(found(schedule) == Found{"optimizer-missing /programs/0/10", "optimizer-missing /programs/0"});
 }
 
+TEST_CASE("a rank steps once, behind everything it computes") {
+  Schedule schedule = sound();
+  schedule.programs[0].push_back(schedule.programs[0][position(schedule, 0, "OPTIMIZER_STEP")]);
+  CHECK(found(schedule) == Found{"duplicate-operation /programs/0/12"});
+  schedule = lower(test::generated("1f1b", 2, 2), LoweringPolicy{});
+  swap(schedule, 1, "1SEND_B1", "OPTIMIZER_STEP");
+  CHECK(found(schedule).front() == "optimizer-before-reduction /programs/1/7");
+}
+
 TEST_CASE("ranks that share a collective must issue it both, in one order") {
   Schedule schedule = sound();
   erase(schedule, 1, "1REDUCE_TIED");
