@@ -23,13 +23,13 @@ double communicators(const Plan& plan) {
 FixedLine context_line(const GpuSpec& gpu) {
   // Before CUDA 11.7 all kernels of all libraries were loaded; V100 runs date from then.
   if (gpu.architecture == "volta") {
-    return {"CUDA context", MemoryClass::overhead, {1000e6}, false, "pytorch/pytorch issue 107667: over 1000 MB"};
+    return {"CUDA context", MemoryClass::overhead, {1000e6}, false, "pytorch/pytorch#107667: over 1000 MB"};
   }
   return {"CUDA context",
           MemoryClass::overhead,
           {300e6},
           false,
-          "pytorch/pytorch issue 107667: about 300 MB with kernels loaded on first use"};
+          "pytorch/pytorch#107667: about 300 MB with kernels loaded on first use"};
 }
 
 FixedLine cublas_line(const GpuSpec& gpu) {
@@ -48,7 +48,7 @@ FixedLine nccl_line(double communicator_count) {
       MemoryClass::overhead,
       {communicator_count * channels * (receive + send)},
       false,
-      "NVIDIA/nccl issue 1685: 10 MiB to receive and 2 MiB to send per channel and neighbour; 16 ring channels each"};
+      "NVIDIA/nccl#1685: 10 MiB to receive and 2 MiB to send per channel and neighbour; 16 ring channels each"};
 }
 
 }  // namespace

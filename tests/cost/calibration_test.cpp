@@ -21,7 +21,7 @@ struct Folder {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path / "calibrations" / (name + ".json")) << text;
   }
-  Library library() const { return {{path.string(), std::string(STAGECRAFT_SOURCE_DIR) + "/topologies"}}; }
+  Library as_library() const { return {{path.string(), std::string(STAGECRAFT_SOURCE_DIR) + "/topologies"}}; }
 };
 
 std::string problem_of(const std::string& name, const Library& library) {
@@ -59,7 +59,7 @@ TEST_CASE("a profile may extend another and change one constant") {
   const Folder folder;
   folder.write("mine", R"({"extends": "a100-hdr", "constants": {"launch_us":
       {"value": 9, "relative_error": 0.1, "evidence": "measured", "source": "here"}}})");
-  const Calibration mine = load_calibration("mine+megatron-2021", folder.library());
+  const Calibration mine = load_calibration("mine+megatron-2021", folder.as_library());
   CHECK(constant(mine, "launch_us").value == 9);
   CHECK(mine.gemm.at(Dtype::fp16).ceiling.value == shipped("a100-hdr").gemm.at(Dtype::fp16).ceiling.value);
 }
@@ -75,14 +75,14 @@ TEST_CASE("an unknown profile is refused with the nearest name") {
 TEST_CASE("a constant that is missing, misspelt or out of range is refused at its place") {
   const Folder folder;
   folder.write("bad", R"({"extends": "a100-hdr", "constants": {"launch_s": 1}})");
-  CHECK(problem_of("bad", folder.library()).find("launch_us") != std::string::npos);
+  CHECK(problem_of("bad", folder.as_library()).find("launch_us") != std::string::npos);
   folder.write("bad", R"({"extends": "a100-hdr", "gemm": {"fp16": {"ceiling":
       {"value": -1, "relative_error": 0.1, "evidence": "measured", "source": "here"}}}})");
-  CHECK(problem_of("bad", folder.library()).find("/gemm/fp16/ceiling/value") != std::string::npos);
+  CHECK(problem_of("bad", folder.as_library()).find("/gemm/fp16/ceiling/value") != std::string::npos);
   folder.write("bad", R"({"extends": "a100-hdr", "gemm": {"fp16": {"ceiling":
       {"value": 1, "relative_error": 0.1, "evidence": "guessed", "source": "here"}}}})");
-  CHECK(problem_of("bad", folder.library()).find("measured") != std::string::npos);
+  CHECK(problem_of("bad", folder.as_library()).find("measured") != std::string::npos);
   folder.write("bad", R"({"kind": "hardware", "description": "empty", "default_software": "megatron-2021", "gemm": {},
       "constants": {}})");
-  CHECK(problem_of("bad", folder.library()).find("memory_efficiency") != std::string::npos);
+  CHECK(problem_of("bad", folder.as_library()).find("memory_efficiency") != std::string::npos);
 }
