@@ -13,6 +13,9 @@ namespace stagecraft {
 /// the MLP's inner width are whole on every tensor rank (key-value heads are not replicated), the vocabulary is padded.
 Findings check_feasible(const Scenario& scenario);
 
+/// The part of check_feasible that asks nothing of the cluster: what make_plan requires.
+Findings check_layout(const Scenario& scenario);
+
 /// The vocabulary padded to a multiple of 128 * tensor (Megatron-LM, make-vocab-size-divisible-by 128).
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 

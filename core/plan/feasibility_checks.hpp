@@ -1,6 +1,6 @@
 #pragma once
-// The parts of check_feasible, one file each. Internal to the room. All but check_ranges require that check_ranges
-// found nothing, so that no product below can overflow.
+// The parts of check_feasible, one file each. Internal to the room. All but the range checks require that
+// those found nothing, so that no product below can overflow.
 
 #include <cstdint>
 #include <functional>
@@ -11,6 +11,7 @@
 namespace stagecraft {
 
 void check_ranges(const Scenario& scenario, Findings& findings);
+void check_cluster_range(const Scenario& scenario, Findings& findings);
 void check_tensor_degree(const Scenario& scenario, Findings& findings);
 void check_sequence(const Scenario& scenario, Findings& findings);
 void check_batch(const Scenario& scenario, Findings& findings);

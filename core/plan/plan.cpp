@@ -5,7 +5,7 @@
 namespace stagecraft {
 
 Plan make_plan(const Scenario& scenario) {
-  assert(!has_errors(check_feasible(scenario)));
+  assert(!has_errors(check_layout(scenario)));
   const ParallelSpec& parallel = scenario.run.parallel;
   Plan plan;
   plan.model = scenario.model;
