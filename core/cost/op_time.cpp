@@ -2,6 +2,7 @@
 
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -19,6 +20,20 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   return rank_of(schedule, Stage{next}, op.replica);
 }
 
+/// Under hybrid sharding the replicas of a shard add up what the reduce-scatter left.
+void add_replicas(const CostModel& model, const Plan& plan, const Collective& scattered, CollectiveTime& time) {
+  if (group_size(plan.degrees, Axis::replica) < 2) return;
+  const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
+  const CollectiveTime more =
+      collective_time(CollectiveKind::all_reduce, scattered.bytes / shards, model.replica, model.calibration);
+  time.total.expected += more.total.expected;
+  time.total.low += more.total.low;
+  time.total.high += more.total.high;
+  time.latency += more.latency;
+  time.wire_bytes += more.wire_bytes;
+  time.shared += more.shared;
+}
+
 CollectiveTime none() {
   CollectiveTime time;
   time.total.evidence = Evidence::measured;
@@ -33,14 +48,14 @@ Collective collective_of(const Plan& plan, const Op& op) {
   const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) : 0;
   switch (op.kind) {
     case OpKind::reduce_grad:
-      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, Axis::data,
-              Bytes{parameters * shape.gradient}};
+      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * shape.gradient}};
     case OpKind::reduce_tied:
       return {CollectiveKind::all_reduce, Axis::embedding,
               Bytes{static_cast<double>(shape.vocabulary) * static_cast<double>(shape.hidden) * shape.gradient}};
     case OpKind::gather_params:
     case OpKind::unshard:
-      return {CollectiveKind::all_gather, Axis::data, Bytes{parameters * shape.element}};
+      return {CollectiveKind::all_gather, Axis::shard, Bytes{parameters * bytes_of(recipe_of(plan.run)).compute}};
     default:
       break;
   }
@@ -61,9 +76,12 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::gather_params:
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
-      const GroupShape shape = over_replicas(shape_of(model, work.group),
-                                             work.group == Axis::data ? schedule.placement.size() : std::size_t{1});
-      return collective_time(work.kind, work.bytes, shape, model.calibration);
+      const GroupShape shape = over_replicas(
+          shape_of(model, work.group),
+          work.group == Axis::data || work.group == Axis::shard ? schedule.placement.size() : std::size_t{1});
+      CollectiveTime time = collective_time(work.kind, work.bytes, shape, model.calibration);
+      if (op.kind == OpKind::reduce_grad && work.group == Axis::shard) add_replicas(model, plan, work, time);
+      return time;
     }
     default:
       break;

@@ -46,6 +46,11 @@ LocalShape local_shape(const Plan& plan) {
   shape.relu = model.mlp.activation == Activation::relu;
   shape.fused = run.fused_kernels;
   shape.attention_kernel = run.attention_kernel;
+  shape.latent = model.attention.latent;
+  shape.moe = model.moe;
+  shape.expert = static_cast<double>(run.parallel.expert);
+  shape.modules = run.recompute_modules;
+  shape.loss = run.loss_kernel;
   return shape;
 }
 

@@ -1,7 +1,9 @@
 #include "memory/overhead.hpp"
 
+#include "memory/framework.hpp"
 #include "memory/local_shape.hpp"
 #include "memory/weight_gradients.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -43,17 +45,16 @@ FixedLine cublas_line(const GpuSpec& gpu) {
 
 FixedLine nccl_line(double communicator_count) {
   constexpr double channels = 16, receive = 10 * MiB, send = 2 * MiB;
-  return {
-      "NCCL channel buffers",
-      MemoryClass::overhead,
-      {communicator_count * channels * (receive + send)},
-      false,
-      "NVIDIA/nccl#1685: 10 MiB to receive and 2 MiB to send per channel and neighbour; 16 ring channels each"};
+  return {"NCCL channel buffers",
+          MemoryClass::overhead,
+          {communicator_count * channels * (receive + send)},
+          false,
+          "NVIDIA/nccl#1685: 10 MiB to receive and 2 MiB to send per channel and neighbour; 16 ring channels each"};
 }
 
 }  // namespace
 
-std::vector<FixedLine> fixed_lines(const Plan& plan, const MemoryOptions& options) {
+std::vector<FixedLine> fixed_lines(const Plan& plan) {
   std::vector<FixedLine> lines;
   if (plan.gpu.architecture != "cpu") {
     lines.push_back(context_line(plan.gpu));
@@ -62,6 +63,14 @@ std::vector<FixedLine> fixed_lines(const Plan& plan, const MemoryOptions& option
     if (count > 0) lines.push_back(nccl_line(count));
   }
   if (!plan.model.plain_layers.empty()) return lines;
+  const double bucket = habits_of(plan.run).reduce_elements;
+  if (bucket > 0 && plan.run.zero_stage > 0 && plan.degrees.data * plan.degrees.context > 1) {
+    lines.push_back({"reduction buckets",
+                     MemoryClass::communication,
+                     {2 * bucket * bytes_of(recipe_of(plan.run)).gradient},
+                     true,
+                     "DeepSpeed, runtime/zero/stage_1_and_2.py: two buckets of reduce_bucket_size"});
+  }
   const LocalShape shape = local_shape(plan);
   if (shape.sequence_parallel) {
     lines.push_back({"gathered input of a column-parallel layer", MemoryClass::communication,
@@ -69,7 +78,8 @@ std::vector<FixedLine> fixed_lines(const Plan& plan, const MemoryOptions& option
                      "Megatron-LM, core/tensor_parallel/layers.py: the global memory buffer"});
   }
   const Bytes cached =
-      weight_gradients(shape, parameter_tensors(plan, {LayerKind::block, 0}), options.weight_gradient).cached;
+      weight_gradients(shape, parameter_tensors(plan, {LayerKind::block, 0}), habits_of(plan.run).weight_gradient)
+          .cached;
   if (cached.value > 0) {
     lines.push_back({"unused weight gradients kept for autograd", MemoryClass::gradients, cached, true,
                      "TransformerEngine, pytorch/module/base.py: get_dummy_wgrad"});
@@ -77,9 +87,9 @@ std::vector<FixedLine> fixed_lines(const Plan& plan, const MemoryOptions& option
   return lines;
 }
 
-MemoryByClass fixed_memory(const Plan& plan, const MemoryOptions& options) {
+MemoryByClass fixed_memory(const Plan& plan) {
   MemoryByClass sum{};
-  for (const FixedLine& line : fixed_lines(plan, options)) at(sum, line.memory_class) += line.bytes;
+  for (const FixedLine& line : fixed_lines(plan)) at(sum, line.memory_class) += line.bytes;
   return sum;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/recipe.hpp"
+
 namespace stagecraft {
 namespace {
 
@@ -24,11 +26,6 @@ Dtype gemm_dtype_of(Precision precision) {
       break;
   }
   return Dtype::bf16;
-}
-
-// fp16 runs of Megatron-LM accumulate in fp16, bf16 and fp8 runs in fp32 main gradients.
-double gradient_bytes(Precision precision) {
-  return precision == Precision::fp16_mixed || precision == Precision::bf16_pure ? 2 : 4;
 }
 
 }  // namespace
@@ -58,7 +55,7 @@ BodyShape body_shape(const Plan& plan) {
   shape.gemm_dtype = gemm_dtype_of(run.precision);
   shape.element_dtype = shape.gemm_dtype == Dtype::fp8 ? Dtype::bf16 : shape.gemm_dtype;
   shape.element = shape.gemm_dtype == Dtype::fp32 || shape.gemm_dtype == Dtype::tf32 ? 4 : 2;
-  shape.gradient = gradient_bytes(run.precision);
+  shape.gradient = bytes_of(recipe_of(run)).gradient;
   return shape;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/file_io.hpp"
 #include "spec/library.hpp"
+#include "spec/read_memory.hpp"
 #include "spec/read_model.hpp"
 
 namespace stagecraft {
@@ -43,6 +44,7 @@ ParallelSpec read_parallel(const JsonNode& node, const ClusterSpec& cluster, Par
                    "as many replicas as the GPUs of the cluster hold");
   fields.defaulted("sequence_parallel", parallel.sequence_parallel, read_boolean, text_of_bool,
                    "off, as in Megatron-LM before 2022");
+  fields.optional("expert", parallel.expert, integer_in(1, run_limits::data));
   fields.defaulted(
       "partition", partition, read_partition, [](const PartitionSpec& chosen) { return to_text(chosen.rule); },
       "every stage gets the same number of blocks");
@@ -126,7 +128,7 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
 }
 
 void read_communication(ObjectReader& scenario, RunSpec& run) {
-  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 1), text_of,
+  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 3), text_of,
                      "every replica holds all optimizer states");
   const bool overlaps = scenario.optional("overlap", run.overlap,
                                           [&](const JsonNode& node) { return read_overlap(node, scenario.reading()); });
@@ -161,6 +163,7 @@ RunSpec read_run(ObjectReader& scenario, const ModelSpec& model, const ClusterSp
       [](const ScheduleSpec& chosen) { return chosen.name; }, "the usual schedule for this number of virtual stages");
   read_kernels(scenario, cluster, run);
   read_communication(scenario, run);
+  read_memory(scenario, model, run);
   scenario.defaulted("steps", run.steps, integer_in(1, run_limits::steps), text_of, "one step");
   return run;
 }

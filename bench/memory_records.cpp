@@ -1,0 +1,261 @@
+#include "memory_records.hpp"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "schedule/family.hpp"
+#include "schedule/lower.hpp"
+
+namespace stagecraft::bench {
+namespace {
+
+using Json = nlohmann::json;
+
+bool has(const Json& text, const char* part) {
+  return text.is_string() && text.get<std::string>().find(part) != std::string::npos;
+}
+
+bool argument(const Json& record, const char* name) {
+  const auto arguments = record.find("arguments");
+  return arguments != record.end() && arguments->value(name, false);
+}
+
+/// What a group's runs share, because they ran the same software.
+struct GroupRule {
+  const char* group;
+  Framework framework;
+  bool llama;          // RMSNorm, rotary positions, no biases, no dropout
+  bool tied;           // where the record does not say
+  double dropout;      // of models that are not llama's
+  const char* kernel;  // where the record does not name one: "flash" or "softmax"
+};
+
+constexpr GroupRule rules[] = {
+    {"megatron-ci", Framework::transformer_engine, false, true, 0.1, "flash"},
+    {"simumax", Framework::transformer_engine, true, false, 0, "flash"},
+    {"bigscience-v100", Framework::deepspeed, false, true, 0.1, "softmax"},
+    {"vocab-parallel", Framework::megatron, false, false, 0.1, "flash"},
+    {"bloom-a100", Framework::deepspeed, false, true, 0.1, "softmax"},
+    {"torchtitan", Framework::fsdp, true, false, 0, "flash"},
+    {"torchtitan-a100", Framework::fsdp, true, false, 0, "flash"},
+    {"zero-bubble", Framework::megatron, false, false, 0.1, "softmax"},
+    {"hagemann", Framework::megatron, true, false, 0, "flash"},
+    {"mosaic", Framework::fsdp, false, true, 0, "flash"},
+};
+
+const GroupRule& rule_of(const std::string& group) {
+  for (const GroupRule& rule : rules) {
+    if (group == rule.group) return rule;
+  }
+  throw std::runtime_error("no rule for the group " + group);
+}
+
+ModelSpec model_of(const Json& record, const GroupRule& rule) {
+  ModelSpec model;
+  model.name = record.at("id");
+  model.hidden = record.at("hidden");
+  model.blocks = record.at("blocks");
+  model.vocabulary = record.at("vocabulary").is_null() ? 50304 : record.at("vocabulary").get<std::int64_t>();
+  model.sequence_length = record.at("sequence");
+  const bool gated = record.at("gated");
+  const bool mosaic = std::string(rule.group) == "mosaic";  // MPT: ALiBi, no biases
+  const bool bias = record.value("bias", !rule.llama && !mosaic);
+  model.attention.heads = record.at("heads");
+  model.attention.kv_heads = record.at("kv_heads");
+  model.attention.head_dim = record.at("head_dim");
+  model.attention.bias = bias;
+  model.mlp = {record.at("ffn"), gated, gated ? Activation::silu : Activation::gelu, bias};
+  model.norm = rule.llama ? Norm::rms_norm : Norm::layer_norm;
+  model.positions = rule.llama || has(record.value("positions", Json()), "rope") ? Positions::rotary
+                    : mosaic                                                     ? Positions::none
+                                                                                 : Positions::learned;
+  model.tied_embeddings = record.at("tied").is_null() ? rule.tied : record.at("tied").get<bool>();
+  model.dropout = rule.llama ? 0 : rule.dropout;
+  if (record.contains("moe")) {
+    const Json& moe = record.at("moe");
+    model.moe.experts = moe.at("experts");
+    model.moe.top_k = moe.at("topk");
+    model.moe.ffn_hidden = moe.at("expert_ffn");
+    model.moe.shared_ffn_hidden = moe.value("shared_experts_ffn", 0);
+    model.moe.dense_blocks = moe.value("dense_layers", 0);
+  }
+  if (has(record.at("attention"), "MLA")) {  // "MLA (q_lora 1536, kv_lora 512, nope 128, rope 64, v 128)"
+    const auto number = [text = record.at("attention").get<std::string>()](const std::string& name) {
+      return std::int64_t{std::stoll(text.substr(text.find(name + " ") + name.size() + 1))};
+    };
+    model.attention.latent = {number("q_lora"), number("kv_lora"), number("rope"), number(" v")};
+    model.attention.head_dim = number("nope");
+  }
+  return model;
+}
+
+void set_precision(const Json& record, RunSpec& run) {
+  const Json& precision = record.at("precision");
+  run.precision = has(precision, "fp16") && !has(precision, "bf16") ? Precision::fp16_mixed : Precision::bf16_mixed;
+  if (has(precision, "float8")) run.precision = Precision::fp8_mixed;
+  if (has(precision, "bf16 pure")) run.precision = Precision::bf16_pure;
+  if (run.framework == Framework::fsdp && run.precision != Precision::bf16_pure) {
+    run.recipe = StateRecipe::fp32_autocast;
+  }
+}
+
+void set_kernels(const Json& record, const GroupRule& rule, RunSpec& run) {
+  const bool flash =
+      record.at("flash").is_null() ? std::string(rule.kernel) == "flash" : record.at("flash").get<bool>();
+  run.attention_kernel = flash ? AttentionKernel::flash_2 : AttentionKernel::fused_softmax;
+  const Json& recompute = record.at("recompute");
+  run.recompute = has(recompute, "full")        ? Recompute::full
+                  : has(recompute, "per-op")    ? Recompute::per_op
+                  : has(recompute, "selective") ? Recompute::selective
+                                                : Recompute::none;
+  if (run.framework == Framework::fsdp) run.loss_kernel = LossKernel::full_fp32;
+}
+
+/// Megatron-LM's arguments say which layers ran and how gradients were added.
+void apply_arguments(const Json& record, RunSpec& run) {
+  if (!record.contains("arguments")) return;
+  const bool local = record.at("arguments").value("transformer-impl", std::string("transformer_engine")) == "local";
+  if (local) {
+    run.framework = Framework::megatron;
+    run.attention_kernel = AttentionKernel::fused_softmax;
+  }
+  run.gradient_accumulation_fusion = !argument(record, "no-gradient-accumulation-fusion");
+}
+
+std::string schedule_name(const Json& record) {
+  const Json& name = record.at("schedule");
+  if (has(name, "interleaved")) return "interleaved-1f1b";
+  if (has(name, "ZB-1p") || has(name, "ZB-2p")) return "zb-auto";
+  if (has(name, "ZB-V")) return "zb-v";
+  return "1f1b";
+}
+
+/// Publications give one layer fewer to the first and last stage of zero-bubble models.
+PartitionSpec partition_of(const Json& record, const ModelSpec& model, const RunSpec& run) {
+  const std::int64_t stages = run.parallel.pipeline * run.parallel.virtual_stages;
+  if (model.blocks % stages == 0) return {};
+  if ((model.blocks + 2) % stages == 0) {
+    PartitionSpec partition{PartitionRule::explicit_list, {}};
+    partition.blocks_per_stage.assign(static_cast<std::size_t>(stages), (model.blocks + 2) / stages);
+    --partition.blocks_per_stage.front();
+    --partition.blocks_per_stage.back();
+    return partition;
+  }
+  // Otherwise earlier stages take one layer more.
+  PartitionSpec partition{PartitionRule::explicit_list, {}};
+  for (std::int64_t s = 0; s < stages; ++s) {
+    partition.blocks_per_stage.push_back(model.blocks / stages + (s < model.blocks % stages ? 1 : 0));
+  }
+  (void)record;
+  return partition;
+}
+
+RunSpec run_of(const Json& record, const GroupRule& rule, const ModelSpec& model) {
+  RunSpec run;
+  run.framework = rule.framework;
+  run.parallel.tensor = record.at("tensor");
+  run.parallel.context = record.at("context");
+  run.parallel.pipeline = record.at("pipeline");
+  run.parallel.data = record.at("data");
+  run.parallel.virtual_stages = record.at("virtual");
+  run.parallel.expert = record.at("expert");
+  // SimuMax and Megatron-Bridge switch sequence parallelism on with tensor parallelism.
+  run.parallel.sequence_parallel = record.at("sequence_parallel") || (rule.group == std::string("simumax"));
+  run.batch.micro = record.at("micro");
+  // A global batch that the ranks do not divide is rounded to one that they do.
+  const std::int64_t share = run.batch.micro * run.parallel.data;
+  const std::int64_t global = record.at("global").is_null() ? share : record.at("global").get<std::int64_t>();
+  run.batch.global = std::max<std::int64_t>(1, global / share) * share;
+  run.sequence_length = model.sequence_length;
+  run.zero_stage = record.at("zero");
+  run.sharding.unit = run.framework == Framework::fsdp ? ShardUnit::block : ShardUnit::stage;
+  run.schedule.name = schedule_name(record);
+  set_kernels(record, rule, run);
+  apply_arguments(record, run);
+  set_precision(record, run);
+  if (rule.group == std::string("zero-bubble") || rule.group == std::string("vocab-parallel")) {
+    run.recipe = StateRecipe::mixed_16bit_gradients;
+  }
+  // The logs of plain Megatron-LM, as opposed to the runs on DeepSpeed.
+  if (rule.group == std::string("bigscience-v100") && run.zero_stage == 0) run.framework = Framework::megatron_2021;
+  if (rule.group == std::string("bloom-a100") && run.precision == Precision::bf16_mixed) {
+    run.recipe = StateRecipe::mixed_fp32_gradients;
+  }
+  run.partition = partition_of(record, model, run);
+  return run;
+}
+
+GpuSpec gpu_of(const Json& record) {
+  GpuSpec gpu;
+  gpu.name = record.at("gpu");
+  const double label = record.at("gpu_gb");
+  gpu.memory = {label * 1e9};
+  // As torch.cuda.mem_get_info shows an empty card: A100 and H100 80 GB 79.15 GiB, A100 40 GB 39.39 GiB, V100 31.74 and
+  // 15.77 GiB.
+  constexpr double GiB = 1073741824.0;
+  gpu.memory_usable = {(label == 80   ? 79.15
+                        : label == 40 ? 39.39
+                        : label == 32 ? 31.74
+                        : label == 16 ? 15.77
+                                      : label) *
+                       GiB};
+  gpu.architecture = has(record.at("gpu"), "V100")   ? "volta"
+                     : has(record.at("gpu"), "A100") ? "ampere"
+                     : has(record.at("gpu"), "B200") ? "blackwell"
+                                                     : "hopper";
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16, Dtype::fp8}) gpu.peak[dtype] = {1e14};
+  return gpu;
+}
+
+MemoryRecord record_of(const Json& json) {
+  const GroupRule& rule = rule_of(json.at("group"));
+  MemoryRecord record;
+  record.id = json.at("id");
+  record.group = json.at("group");
+  record.verdict = json.value("verdict", "");
+  for (const Json& reading : json.at("readings")) {
+    record.readings.push_back({reading.at("kind"), reading.at("rank"), reading.at("bytes")});
+  }
+  record.scenario.model = model_of(json, rule);
+  record.scenario.run = run_of(json, rule, record.scenario.model);
+  record.scenario.cluster.gpu = gpu_of(json);
+  record.scenario.cluster.node.devices.assign(8, DeviceSpec{});
+  record.scenario.cluster.nodes = 2048;
+  if (json.contains("profile_ms")) record.profile_ms = json.at("profile_ms").get<std::vector<double>>();
+  const double p = static_cast<double>(record.scenario.run.parallel.pipeline);
+  record.memory_limit = has(json.at("schedule"), "2p") ? 2 * p : p;
+  return record;
+}
+
+}  // namespace
+
+std::vector<MemoryRecord> memory_records(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  const Json golden = Json::parse(file);
+  std::vector<MemoryRecord> records;
+  for (const Json& json : golden.at("records")) records.push_back(record_of(json));
+  return records;
+}
+
+Schedule schedule_of(const MemoryRecord& record, const Plan& plan) {
+  const FamilyEntry* entry = find_schedule(plan.run.schedule.name);
+  if (entry == nullptr) throw std::runtime_error("no schedule " + plan.run.schedule.name);
+  ScheduleRequest request;
+  request.shape = {plan.degrees.pipeline, plan.micro_batches,
+                   static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
+  if (!record.profile_ms.empty()) {
+    request.times.forward = {record.profile_ms.at(0)};
+    request.times.input_grad = {record.profile_ms.at(1)};
+    request.times.weight_grad = {record.profile_ms.at(2)};
+    request.times.send = record.profile_ms.at(3);
+    if (plan.run.schedule.name == "zb-auto") request.memory_limit = record.memory_limit;
+  }
+  if (!entry->refuse(request).empty()) throw std::runtime_error("refused: " + record.id);
+  return lower(entry->generate(request), plan);
+}
+
+}  // namespace stagecraft::bench
