@@ -21,14 +21,21 @@ struct PartTime {
   double kernels = 0, host = 0;
 };
 
+// All groups of the axis run their collectives at the same time, on the same NICs.
+TimeEstimate beside_siblings(const CollectiveTime& time) {
+  const double alone = time.total.expected.value;
+  const double factor = alone > 0 ? time.shared.value / alone : 1;
+  return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
+}
+
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
   timed.times.reserve(part.segments.size());
   for (const Segment& segment : part.segments) {
     if (segment.is_collective) {
       const GroupShape& shape = shape_of(model, segment.collective.group);
-      timed.times.push_back(
-          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration).total);
+      timed.times.push_back(beside_siblings(
+          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration)));
       timed.host += model.law.host_launch_s;
       continue;
     }
@@ -39,16 +46,26 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
   return timed;
 }
 
-// What sticks out of the kernels that follow.
-double exposed(const BodyPart& part, const PartTime& timed, std::size_t at) {
+// What sticks out of the kernels that follow; `free` is what each segment can still hide, and what is used is taken
+// off.
+double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, std::vector<double>& free) {
   double hidden = 0;
+  const double wanted = timed.times[at].expected.value;
   std::int32_t left = part.segments[at].hides_behind;
-  for (std::size_t i = at + 1; i < part.segments.size() && left > 0; ++i) {
+  for (std::size_t i = at + 1; i < part.segments.size() && left > 0 && hidden < wanted; ++i) {
     if (part.segments[i].is_collective) continue;
-    hidden += timed.times[i].expected.value;
+    const double used = std::min(free[i], wanted - hidden);
+    free[i] -= used;
+    hidden += used;
     --left;
   }
-  return std::max(0.0, timed.times[at].expected.value - hidden);
+  return wanted - hidden;
+}
+
+// Overlap of tensor-parallel collectives is a policy of the run; others carry theirs from the start.
+bool may_hide(const Segment& segment, const Plan& plan) {
+  if (!segment.is_collective || segment.hides_behind == 0) return false;
+  return segment.collective.group == Axis::data || plan.run.overlap.tensor;
 }
 
 BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
@@ -67,12 +84,12 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     const double repeat = part.repeat;
     std::vector<SegmentTime>& segments = result.segments.emplace_back();
     segments.reserve(part.segments.size());
+    std::vector<double> free;
+    for (const TimeEstimate& time : parts[p].times) free.push_back(time.expected.value * stretch);
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
       double seconds = parts[p].times[i].expected.value * (is_collective ? 1 : stretch);
-      if (is_collective && plan.run.overlap.tensor && part.segments[i].hides_behind > 0) {
-        seconds = exposed(part, parts[p], i);
-      }
+      if (may_hide(part.segments[i], plan)) seconds = exposed(part, parts[p], i, free);
       segments.push_back({{seconds}, is_collective});
       (is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};
       if (parts[p].times[i].expected.value > 0) {

@@ -27,20 +27,13 @@ void check_batch(const Scenario& scenario, Findings& findings) {
          fmt::format("{} micro-batches on {} stages exceed {} in all", micro_batches, stages, largest_schedule),
          fmt::format("{}", std::max<std::int64_t>(1, largest_schedule / stages) * share)});
   }
-  if (run.zero_stage > 1) {
-    findings.push_back(
-        {Severity::error, "zero-stage-unsupported", "/zero_stage",
-         fmt::format("ZeRO {} shards gradients or parameters, whose gathering before use is not modelled",
-                     run.zero_stage),
-         "1"});
+  if (run.zero_stage < 0 || run.zero_stage > 3) {
+    findings.push_back({Severity::error, "out-of-range", "/zero_stage",
+                        fmt::format("{} is no ZeRO stage", run.zero_stage), run.zero_stage < 0 ? "0" : "3"});
   }
-  if (run.zero_stage < 0) {
-    findings.push_back(
-        {Severity::error, "out-of-range", "/zero_stage", fmt::format("{} is no ZeRO stage", run.zero_stage), "0"});
-  }
-  if (run.zero_stage == 1 && parallel.data * parallel.context == 1) {
+  if (run.zero_stage >= 1 && parallel.data * parallel.context == 1) {
     findings.push_back({Severity::warning, "zero-without-data", "/zero_stage",
-                        "optimizer states are sharded over the data group, which has one rank: it changes nothing",
+                        "training states are sharded over the data group, which has one rank: it changes nothing",
                         "0"});
   }
 }

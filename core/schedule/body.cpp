@@ -88,7 +88,10 @@ Body forward_body(const Plan& plan, const Composition& stage, const BodyShape& s
     return body;
   }
   std::vector<Segment> block, first, last;
-  if (stage.blocks > 0) add_block_forward(block, shape, plan);
+  if (stage.blocks > 0) {
+    add_block_forward(block, shape, plan);
+    add_unshard(block, shape, plan, again ? "block-unshard-again" : "block-unshard", block_parameters(plan), true);
+  }
   if (again) {  // only blocks are checkpointed
     add_part(body, std::move(block), stage.blocks);
     return body;
@@ -97,6 +100,7 @@ Body forward_body(const Plan& plan, const Composition& stage, const BodyShape& s
   if (stage.embedding) add_embedding_forward(first, shape, plan);
   if (stage.head) add_head_forward(last, shape);
   if (stage.loss) add_loss_forward(last, shape);
+  add_unshard(first, shape, plan, "root-unshard", root_parameters(plan, stage.embedding, stage.head), false);
   add_part(body, std::move(first));
   add_part(body, std::move(block), stage.blocks);
   add_part(body, std::move(last));
@@ -115,8 +119,17 @@ Body backward_body(const Plan& plan, const Composition& stage, const BodyShape& 
   if (stage.receives_backward && input) first = gather_received(shape);
   if (stage.loss) add_loss_backward(into(first), shape);
   if (stage.head) add_head_backward(into(first), shape);
-  if (stage.blocks > 0) add_block_backward(into(block), shape, plan);
+  if (stage.blocks > 0) {
+    add_block_backward(into(block), shape, plan);
+    if (weight) add_reduce_scatter(block, shape, plan, "block-reduce-scatter", block_parameters(plan), true);
+    const bool still_gathered = plan.run.recompute == Recompute::full;  // by the recomputed forward
+    if (!still_gathered) add_unshard(block, shape, plan, "block-unshard-again", block_parameters(plan), true);
+  }
   if (stage.embedding) add_embedding_backward(into(last), shape, plan);
+  if (weight) {
+    add_reduce_scatter(last, shape, plan, "root-reduce-scatter", root_parameters(plan, stage.embedding, stage.head),
+                       false);
+  }
   add_part(body, std::move(first));
   add_part(body, std::move(block), stage.blocks);
   add_part(body, std::move(last));

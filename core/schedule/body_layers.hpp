@@ -39,6 +39,17 @@ void add_loss_backward(const BackwardList& list, const BodyShape& shape);
 void add_plain_forward(std::vector<Segment>& out, const BodyShape& shape, const PlainLayerSpec& layer);
 void add_plain_backward(const BackwardList& list, const BodyShape& shape, const PlainLayerSpec& layer);
 
+// body_sharding.cpp: what fully sharded parameters add (ZeRO 3 per block, as PyTorch FSDP). Nothing otherwise.
+/// `part` is put behind the all-gather of its parameters, which the kernels of the block before it hide.
+void add_unshard(std::vector<Segment>& part, const BodyShape& shape, const Plan& plan, const char* name,
+                 double parameters, bool prefetched);
+/// Reduce-scatter of the gradients of `part`, hidden behind kernels of the block that follows if they may overlap.
+void add_reduce_scatter(std::vector<Segment>& part, const BodyShape& shape, const Plan& plan, const char* name,
+                        double parameters, bool overlapped);
+/// Trainable parameters of a block, and of embedding and head, on one rank of the tensor group, unsharded.
+double block_parameters(const Plan& plan);
+double root_parameters(const Plan& plan, bool embedding, bool head);
+
 // body_optimizer.cpp: norm, clip and Adam over the parameters that a rank updates.
 void add_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters);
 

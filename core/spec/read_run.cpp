@@ -126,7 +126,7 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
 }
 
 void read_communication(ObjectReader& scenario, RunSpec& run) {
-  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 1), text_of,
+  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 3), text_of,
                      "every replica holds all optimizer states");
   const bool overlaps = scenario.optional("overlap", run.overlap,
                                           [&](const JsonNode& node) { return read_overlap(node, scenario.reading()); });
