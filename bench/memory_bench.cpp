@@ -107,7 +107,7 @@ Errors targets_of(const std::string& group) {
 
 void measure_records(bool json, bool each) {
   const std::vector<MemoryRecord> records =
-      bench::memory_records(std::string(STAGECRAFT_SOURCE_DIR) + "/tests/golden/memory_records.json");
+      bench::memory_records(std::string(STAGECRAFT_SOURCE_DIR) + "/scenarios/records/published.json");
   std::map<std::string, Errors> errors;
   std::map<std::string, Outcomes> outcomes;
   for (const MemoryRecord& record : records) {

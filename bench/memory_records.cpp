@@ -1,7 +1,6 @@
 #include "memory_records.hpp"
 
-#include <fmt/core.h>
-
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -13,6 +12,8 @@ namespace stagecraft::bench {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr double GiB = 1073741824.0, MiB = 1048576.0;
 
 bool has(const Json& text, const char* part) {
   return text.is_string() && text.get<std::string>().find(part) != std::string::npos;
@@ -195,7 +196,6 @@ GpuSpec gpu_of(const Json& record) {
   gpu.memory = {label * 1e9};
   // As torch.cuda.mem_get_info shows an empty card: A100 and H100 80 GB 79.15 GiB, A100 40 GB 39.39 GiB, V100 31.74 and
   // 15.77 GiB.
-  constexpr double GiB = 1073741824.0;
   gpu.memory_usable = {(label == 80   ? 79.15
                         : label == 40 ? 39.39
                         : label == 32 ? 31.74
@@ -208,6 +208,109 @@ GpuSpec gpu_of(const Json& record) {
                                                      : "hopper";
   for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16, Dtype::fp8}) gpu.peak[dtype] = {1e14};
   return gpu;
+}
+
+/// Readings of a record: per stage or rank where the source prints them, else the one figure.
+Json readings_of(const Json& source) {
+  const Json& measured = source.at("measured");
+  const std::string kind = measured.value("memory_kind", "");
+  const auto text = [&](const char* part) { return kind.find(part) != std::string::npos; };
+  const char* word = text("reserved") ? "reserved" : text("nvidia-smi") ? "device" : "allocated";
+  Json readings = Json::array();
+  const auto add = [&](const char* which, const std::string& rank, double bytes) {
+    readings.push_back({{"kind", which}, {"rank", rank}, {"bytes", bytes}});
+  };
+  if (measured.contains("memory_by_stage")) {
+    for (const auto& [stage, values] : measured.at("memory_by_stage").items()) {
+      add("allocated", stage, values.at("max_allocated_mib").get<double>() * MiB);
+    }
+  } else if (measured.contains("memory_by_rank_mib")) {  // [allocated, reserved] of every rank, first and last stage
+    const Json& ranks = measured.at("memory_by_rank_mib");
+    double first = 0, last = 0;
+    for (const auto& [rank, values] : ranks.items()) {
+      const bool in_first = 2 * std::stoull(rank) < ranks.size();
+      (in_first ? first : last) = std::max(in_first ? first : last, values.at(0).get<double>());
+    }
+    const bool stages = source.at("parallel").at("pp") > 1;
+    add("allocated", "first", (stages ? first : std::max(first, last)) * MiB);
+    if (stages) add("allocated", "last", last * MiB);
+  } else if (measured.contains("memory_bytes")) {
+    add("allocated", "last", measured.at("memory_bytes"));
+  } else if (measured.contains("memory_gb") && !measured.at("memory_gb").is_null()) {
+    const bool gib = measured.value("memory_unit", "").starts_with("GiB") || text("nvidia-smi");
+    add(word, "max", measured.at("memory_gb").get<double>() * (gib ? GiB : 1e9));
+    if (measured.contains("memory_max_stage_alloc_mb")) {
+      add("allocated", "max", measured.at("memory_max_stage_alloc_mb").get<double>() * MiB);
+      add("allocated", "min", measured.at("memory_min_stage_alloc_mb").get<double>() * MiB);
+    }
+  }
+  return readings;
+}
+
+/// "fits", "oom", or nothing: what is known of a run that was timed or failed.
+std::string verdict_of(const Json& source) {
+  const std::string group = source.at("group");
+  const Json oom = source.at("measured").value("oom", Json());
+  if (oom.is_boolean()) return oom.get<bool>() ? "oom" : "fits";
+  return group == "mosaic" || group == "torchtitan-a100" ? "fits" : "";
+}
+
+/// The facts of a record side by side, under the names that the rule above reads.
+Json flat(const Json& source) {
+  const Json &model = source.at("model"), &parallel = source.at("parallel"), &batch = source.at("batch");
+  const auto number = [](const Json& of, const char* key, std::int64_t otherwise) {
+    return of.contains(key) && of.at(key).is_number() ? of.at(key).get<std::int64_t>() : otherwise;
+  };
+  const std::int64_t heads = number(model, "heads", 1);
+  Json out = {{"id", source.at("id")},
+              {"group", source.at("group")},
+              {"gpu", source.at("gpu").at("type")},
+              {"gpu_gb", source.at("gpu").at("memory_gb")},
+              {"hidden", model.at("hidden")},
+              {"blocks", model.at("layers")},
+              {"ffn", model.at("ffn")},
+              {"heads", heads},
+              {"kv_heads", number(model, "kv_heads", heads)},
+              {"head_dim", number(model, "head_dim", number(model, "hidden", 1) / heads)},
+              {"vocabulary", model.at("vocab")},
+              {"sequence", model.at("seq")},
+              {"gated", model.value("gated", Json()) == true},
+              {"tied", model.at("tied_embeddings")},
+              {"attention", model.at("attention")},
+              {"tensor", number(parallel, "tp", 1)},
+              {"pipeline", number(parallel, "pp", 1)},
+              {"virtual", number(parallel, "vpp", 1)},
+              {"data", number(parallel, "dp", 1)},
+              {"context", number(parallel, "cp", 1)},
+              {"expert", number(parallel, "ep", 1)},
+              {"zero", number(parallel, "zero_stage", 0)},
+              {"sequence_parallel", parallel.value("sp", Json()) == true},
+              {"schedule", parallel.at("schedule")},
+              {"micro", number(batch, "micro", 1)},
+              {"global", batch.at("global")},
+              {"precision", source.at("precision")},
+              {"recompute", source.at("recompute")},
+              {"flash", source.at("flash_attention")},
+              {"readings", readings_of(source)},
+              {"verdict", verdict_of(source)}};
+  if (model.value("moe", Json()).is_object()) out["moe"] = model.at("moe");
+  if (model.contains("linear_bias")) out["bias"] = model.at("linear_bias");
+  if (model.contains("position")) out["positions"] = model.at("position");
+  if (source.contains("megatron_args")) out["arguments"] = source.at("megatron_args");
+  if (source.at("measured").contains("profile_ms")) {
+    const Json& profile = source.at("measured").at("profile_ms");
+    out["profile_ms"] = {profile.at("T_F"), profile.at("T_B"), profile.at("T_W"), profile.at("T_comm")};
+  }
+  return out;
+}
+
+/// Rebalanced runs do not say how many layers each stage has.
+bool is_wanted(const Json& source) {
+  const std::string group = source.at("group"), id = source.at("id");
+  if (group == "vocab-parallel" && id.find("redis") != std::string::npos) return false;
+  const bool known =
+      std::any_of(std::begin(rules), std::end(rules), [&](const GroupRule& rule) { return group == rule.group; });
+  return known && (!readings_of(source).empty() || !verdict_of(source).empty());
 }
 
 MemoryRecord record_of(const Json& json) {
@@ -235,9 +338,11 @@ MemoryRecord record_of(const Json& json) {
 std::vector<MemoryRecord> memory_records(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
-  const Json golden = Json::parse(file);
+  const Json published = Json::parse(file);
   std::vector<MemoryRecord> records;
-  for (const Json& json : golden.at("records")) records.push_back(record_of(json));
+  for (const Json& source : published) {
+    if (is_wanted(source)) records.push_back(record_of(flat(source)));
+  }
   return records;
 }
 

@@ -24,7 +24,7 @@ struct MemoryRecord {
   double memory_limit = 0;         // of an automatic schedule, in activations of one stage
 };
 
-/// All records of tests/golden/memory_records.json. Throws std::runtime_error if the file is not as expected.
+/// All records of scenarios/records/published.json. Throws std::runtime_error if the file is not as expected.
 std::vector<MemoryRecord> memory_records(const std::string& path);
 
 /// The lowered schedule of a record.

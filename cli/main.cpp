@@ -25,6 +25,7 @@ constexpr std::array verbs = {
     Verb{"execute", "run the schedule for real on CPU or GPUs and measure it", run_execute},
     Verb{"profile", "measure this machine for a scenario and write a calibration", run_profile},
     Verb{"compare", "lay a measured trace over a predicted one", run_compare},
+    Verb{"validate", "hold predictions against published measurements, per source", run_validate},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",
          run_schedule},
     Verb{"topology", "list the known clusters, show one", run_topology},

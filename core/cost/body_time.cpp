@@ -106,7 +106,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     std::vector<SegmentTime>& segments = result.segments.emplace_back();
     segments.reserve(part.segments.size());
     std::vector<double> free_s;
-    for (const TimeEstimate& time : parts[p].times) free_s.push_back(time.expected.value);
+    for (const TimeEstimate& time : parts[p].times) free_s.push_back(time.expected.value * stretch);
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
       double seconds = parts[p].times[i].expected.value * (is_collective ? 1 : stretch);
