@@ -112,7 +112,15 @@ void set_kernels(const Json& record, const GroupRule& rule, RunSpec& run) {
                   : has(recompute, "per-op")    ? Recompute::per_op
                   : has(recompute, "selective") ? Recompute::selective
                                                 : Recompute::none;
-  if (run.framework == Framework::fsdp) run.loss_kernel = LossKernel::full_fp32;
+  const std::string group = rule.group;
+  // MPT takes flash-attention's fused cross-entropy; the others PyTorch's, on fp32 logits of the whole vocabulary.
+  if (group == "mosaic") run.loss_kernel = LossKernel::fused;
+  if (group.starts_with("torchtitan") || group == "hagemann") run.loss_kernel = LossKernel::full_fp32;
+  // The layouts paper's code: kernels of PyTorch, and the fused RMSNorm where the record says so.
+  if (group == "hagemann") {
+    run.fused_kernels = has(record.at("notes"), "RMSNorm fused kernel on");
+    run.gradient_accumulation_fusion = false;
+  }
 }
 
 /// Megatron-LM's arguments say which layers ran and how gradients were added.
@@ -123,6 +131,9 @@ void apply_arguments(const Json& record, RunSpec& run) {
     run.framework = Framework::megatron;
     run.attention_kernel = AttentionKernel::fused_softmax;
   }
+  if (record.at("arguments").value("attention-backend", "") == "unfused") {
+    run.attention_kernel = AttentionKernel::fused_softmax;
+  }
   run.gradient_accumulation_fusion = !argument(record, "no-gradient-accumulation-fusion");
 }
 
@@ -131,12 +142,22 @@ std::string schedule_name(const Json& record) {
   if (has(name, "interleaved")) return "interleaved-1f1b";
   if (has(name, "ZB-1p") || has(name, "ZB-2p")) return "zb-auto";
   if (has(name, "ZB-V")) return "zb-v";
-  return "1f1b";
+  return record.at("virtual") > 1 ? "interleaved-1f1b" : "1f1b";
 }
 
 /// Publications give one layer fewer to the first and last stage of zero-bubble models.
 PartitionSpec partition_of(const Json& record, const ModelSpec& model, const RunSpec& run) {
   const std::int64_t stages = run.parallel.pipeline * run.parallel.virtual_stages;
+  const Json arguments = record.value("arguments", Json::object());
+  if (arguments.contains("decoder-first-pipeline-num-layers") && stages > 2) {
+    PartitionSpec partition{PartitionRule::explicit_list, {}};
+    const std::int64_t first = arguments.at("decoder-first-pipeline-num-layers");
+    const std::int64_t last = arguments.at("decoder-last-pipeline-num-layers");
+    partition.blocks_per_stage.assign(static_cast<std::size_t>(stages), (model.blocks - first - last) / (stages - 2));
+    partition.blocks_per_stage.front() = first;
+    partition.blocks_per_stage.back() = last;
+    return partition;
+  }
   if (model.blocks % stages == 0) return {};
   if ((model.blocks + 2) % stages == 0) {
     PartitionSpec partition{PartitionRule::explicit_list, {}};
@@ -150,7 +171,6 @@ PartitionSpec partition_of(const Json& record, const ModelSpec& model, const Run
   for (std::int64_t s = 0; s < stages; ++s) {
     partition.blocks_per_stage.push_back(model.blocks / stages + (s < model.blocks % stages ? 1 : 0));
   }
-  (void)record;
   return partition;
 }
 
@@ -180,6 +200,8 @@ RunSpec run_of(const Json& record, const GroupRule& rule, const ModelSpec& model
   if (rule.group == std::string("zero-bubble") || rule.group == std::string("vocab-parallel")) {
     run.recipe = StateRecipe::mixed_16bit_gradients;
   }
+  // 13B on one GPU per replica ran, which fp32 gradients of 14 billion parameters exclude.
+  if (rule.group == std::string("hagemann")) run.recipe = StateRecipe::mixed_16bit_gradients;
   // The logs of plain Megatron-LM, as opposed to the runs on DeepSpeed.
   if (rule.group == std::string("bigscience-v100") && run.zero_stage == 0) run.framework = Framework::megatron_2021;
   if (rule.group == std::string("bloom-a100") && run.precision == Precision::bf16_mixed) {
@@ -292,7 +314,8 @@ Json flat(const Json& source) {
               {"recompute", source.at("recompute")},
               {"flash", source.at("flash_attention")},
               {"readings", readings_of(source)},
-              {"verdict", verdict_of(source)}};
+              {"verdict", verdict_of(source)},
+              {"notes", source.value("notes", "")}};
   if (model.value("moe", Json()).is_object()) out["moe"] = model.at("moe");
   if (model.contains("linear_bias")) out["bias"] = model.at("linear_bias");
   if (model.contains("position")) out["positions"] = model.at("position");
@@ -308,6 +331,10 @@ Json flat(const Json& source) {
 bool is_wanted(const Json& source) {
   const std::string group = source.at("group"), id = source.at("id");
   if (group == "vocab-parallel" && id.find("redis") != std::string::npos) return false;
+  // Not expressed: embedding gradients put off to the end, Megatron-LM's own fusion of the cross-entropy.
+  for (const char* unknown : {"defer-embedding-wgrad-compute", "cross-entropy-loss-fusion"}) {
+    if (source.contains("megatron_args") && source.at("megatron_args").contains(unknown)) return false;
+  }
   const bool known =
       std::any_of(std::begin(rules), std::end(rules), [&](const GroupRule& rule) { return group == rule.group; });
   return known && (!readings_of(source).empty() || !verdict_of(source).empty());
@@ -327,6 +354,9 @@ MemoryRecord record_of(const Json& json) {
   record.scenario.cluster.gpu = gpu_of(json);
   record.scenario.cluster.node.devices.assign(8, DeviceSpec{});
   record.scenario.cluster.nodes = 2048;
+  // Deterministic runs set CUBLAS_WORKSPACE_CONFIG=:4096:8, 32 MiB for each of two threads.
+  const bool small = record.scenario.cluster.gpu.architecture == "ampere";
+  if (argument(json, "deterministic-mode") && small) record.more_workspace = 2 * (32 - 8.125) * MiB;
   if (json.contains("profile_ms")) record.profile_ms = json.at("profile_ms").get<std::vector<double>>();
   const double p = static_cast<double>(record.scenario.run.parallel.pipeline);
   record.memory_limit = has(json.at("schedule"), "2p") ? 2 * p : p;

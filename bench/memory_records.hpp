@@ -21,6 +21,7 @@ struct MemoryRecord {
   std::vector<MemoryReading> readings;
   Scenario scenario;
   std::vector<double> profile_ms;  // T_F, T_B, T_W, T_comm of an automatic schedule
+  double more_workspace = 0;       // bytes that the run's environment adds to the usual workspaces
   double memory_limit = 0;         // of an automatic schedule, in activations of one stage
 };
 

@@ -49,7 +49,7 @@ MemoryFindings find_out(const std::string& file, const std::vector<std::string>&
   }
   const MemoryPeak& fullest = found.peaks[found.fullest];
   found.view = allocator_view(plan, fullest);
-  found.verdict = verdict_of(fullest);
+  found.verdict = verdict_of(found.view, fullest.limit);
   found.explanation = explain_peak(plan, schedule, PipelineRank(found.fullest));
   found.fixed = fixed_lines(plan);
   found.host = host_memory(plan, schedule, scenario.cluster.node);

@@ -19,6 +19,8 @@ bool dropped_by_modules(const RecomputeModules& modules, Dropped dropped) {
       return modules.activation || modules.mlp;
     case Dropped::by_mlp:
       return modules.mlp;
+    case Dropped::only_per_op:
+      break;
   }
   return false;
 }
@@ -43,6 +45,7 @@ double share_kept(const LocalShape& shape, const SavedTensor& tensor, Recompute 
 LayerActivations activations_of(const LocalShape& shape, const std::vector<SavedTensor>& tensors, Recompute recompute) {
   LayerActivations sum;
   for (const SavedTensor& tensor : tensors) {
+    if (tensor.dropped == Dropped::only_per_op && recompute != Recompute::per_op) continue;
     const Bytes bytes = bytes_on_rank(shape, tensor.elements, tensor.dtype, tensor.shard);
     if (tensor.held != Held::forward_to_input_grad) sum.held_by_weight_grad += bytes;
     if (tensor.held == Held::input_grad_to_weight_grad) continue;
@@ -95,6 +98,14 @@ std::vector<SavedTensor> loss_tensors(const LocalShape& shape) {
     case LossKernel::full_fp32:
       rows.push_back({"log-softmax of the logits", logits, Dtype::fp32, Shard::whole, Held::forward_to_input_grad,
                       Dropped::never});
+      if (!shape.drops_logits) {
+        // What a gather over the tensor group receives, and what it puts together of it.
+        const double copies = shape.tensor > 1 ? 2 : 1;
+        rows.push_back({"gathered logits", copies * logits, shape.activation, Shard::whole, Held::forward_to_input_grad,
+                        Dropped::never});
+        rows.push_back(
+            {"logits in fp32", logits, Dtype::fp32, Shard::whole, Held::forward_to_input_grad, Dropped::never});
+      }
       break;
     case LossKernel::chunked:  // the forward pass of a chunk makes its gradients at once and keeps those of the input
       rows.push_back({"gradient of the head's input", shape.tokens * shape.hidden, shape.activation, Shard::whole,

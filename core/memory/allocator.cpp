@@ -16,6 +16,7 @@ AllocatorView allocator_view(const Plan& plan, const MemoryPeak& peak) {
   view.allocated = peak.peak - view.outside;
   const double unused = plan.run.expandable_segments ? with_expandable_segments : habits_of(plan.run).reserved;
   const Bytes usual = view.allocated * (1 + unused);
+  view.wanted = usual + view.outside;
   const Bytes room = peak.limit - view.outside;
   view.retries = usual > room && view.allocated <= room;
   view.reserved = view.retries ? room : usual;
@@ -35,10 +36,10 @@ const char* to_text(FitVerdict verdict) {
   return "";
 }
 
-FitVerdict verdict_of(const MemoryPeak& peak) {
+FitVerdict verdict_of(const AllocatorView& view, Bytes limit) {
   constexpr double near = 0.05;
-  if (std::abs(peak.peak.value - peak.limit.value) <= near * peak.limit.value) return FitVerdict::close;
-  return fits(peak) ? FitVerdict::fits : FitVerdict::does_not_fit;
+  if (std::abs(view.wanted.value - limit.value) <= near * limit.value) return FitVerdict::close;
+  return view.wanted <= limit ? FitVerdict::fits : FitVerdict::does_not_fit;
 }
 
 }  // namespace stagecraft

@@ -11,6 +11,7 @@ struct AllocatorView {
   Bytes reserved;        // torch.cuda.max_memory_reserved: with the blocks that lie unused between tensors
   Bytes outside;         // context, NCCL: what the allocator does not see
   Bytes device;          // nvidia-smi: reserved and outside
+  Bytes wanted;          // the same if the allocator could reserve as much as it usually does
   bool retries = false;  // reserving as much as usual would pass the limit: the allocator frees and asks again, slowly
 };
 
@@ -21,7 +22,8 @@ AllocatorView allocator_view(const Plan& plan, const MemoryPeak& peak);
 enum class FitVerdict : std::uint8_t { fits, close, does_not_fit };
 const char* to_text(FitVerdict verdict);  // "fits", "close to the limit", "does not fit"
 
-/// `close` is a need within 5 % of the limit, on either side; memory/timeline.hpp's fits() says on which.
-FitVerdict verdict_of(const MemoryPeak& peak);
+/// Holds what the allocator usually wants against the limit. `close` is within 5 % of it, on either side: such a run
+/// may fit with stalls, or run out after some steps.
+FitVerdict verdict_of(const AllocatorView& view, Bytes limit);
 
 }  // namespace stagecraft

@@ -3,6 +3,18 @@
 #include "memory/activations.hpp"
 
 namespace stagecraft {
+namespace {
+
+/// RMSNorm written out in PyTorch works on an fp32 copy, which it keeps in the place of the 16-bit input, and keeps the
+/// 16-bit result before the product with the weight. LayerNorm is one kernel in PyTorch itself.
+void add_unfused_norm(const char* copy, const char* result, const LocalShape& shape, std::vector<SavedTensor>& rows) {
+  if (shape.fused || shape.layer_norm || shape.activation == Dtype::fp32) return;
+  const double width = shape.tokens * shape.hidden;
+  rows.push_back({copy, width / 2, Dtype::fp32, Shard::sequence, Held::forward_to_input_grad, Dropped::by_norms});
+  rows.push_back({result, width, shape.activation, Shard::sequence, Held::forward_to_input_grad, Dropped::by_norms});
+}
+
+}  // namespace
 
 void add_core_attention_tensors(const LocalShape& shape, double output, std::vector<SavedTensor>& rows) {
   const double scores = shape.tokens * shape.sequence * shape.heads;
@@ -43,6 +55,7 @@ void add_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& ro
                   to_input_grad, Dropped::by_full});
   rows.push_back(
       {"qkv input", width, shape.linear_input, Shard::sequence, Held::forward_to_weight_grad, Dropped::by_norms});
+  add_unfused_norm("attention norm in fp32", "attention norm output", shape, rows);
   rows.push_back({"query", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full, 1});
   rows.push_back({"key", key, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
   rows.push_back({"value", key, dtype, Shard::tensor, to_input_grad, Dropped::by_full, 1});
@@ -69,6 +82,7 @@ void add_mlp_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
                   to_input_grad, Dropped::by_full});
   rows.push_back(
       {"mlp input", width, shape.linear_input, Shard::sequence, Held::forward_to_weight_grad, Dropped::by_norms});
+  add_unfused_norm("mlp norm in fp32", "mlp norm output", shape, rows);
   // ReLU differentiates from its output, which is the next row's input.
   if (!shape.relu || shape.gated) {
     rows.push_back(
@@ -79,6 +93,7 @@ void add_mlp_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
   }
   rows.push_back({"mlp down input", inner, shape.linear_input, Shard::tensor, Held::forward_to_weight_grad,
                   Dropped::by_activation});
+  rows.push_back({"mlp output", width, dtype, Shard::sequence, to_input_grad, Dropped::only_per_op, 1});
   if (shape.dropout) {
     rows.push_back({"mlp residual dropout mask", width, Dtype::int8, Shard::sequence, to_input_grad, Dropped::by_full});
   }

@@ -51,6 +51,7 @@ LocalShape local_shape(const Plan& plan) {
   shape.expert = static_cast<double>(run.parallel.expert);
   shape.modules = run.recompute_modules;
   shape.loss = run.loss_kernel;
+  shape.drops_logits = run.framework == Framework::fsdp;
   return shape;
 }
 

@@ -27,6 +27,7 @@ struct LocalShape {
   double expert = 1;         // ranks that the experts are spread over
   RecomputeModules modules;  // of selective recompute
   LossKernel loss = LossKernel::vocabulary_parallel;
+  bool drops_logits = false;  // before the backward pass (torchtitan); else 16-bit and fp32 logits stay beside the loss
   Dtype activation = Dtype::bf16;    // of the residual stream and of all that is not named otherwise
   Dtype linear_input = Dtype::bf16;  // of what a linear layer keeps of its input for the weight gradient
 };

@@ -36,7 +36,7 @@ LossMoments loss_moments(const LocalShape& shape) {
     case LossKernel::full_fp32: {
       // The 16-bit logits and their fp32 copy; backward the gradients of loss and of log-softmax, both fp32.
       const Bytes whole = logits_in(shape, Dtype::fp32, Shard::whole);
-      return {half + whole, whole * 2};
+      return {shape.drops_logits ? half + whole : Bytes{}, whole * 2};
     }
     case LossKernel::chunked:  // one chunk's logits, their fp32 softmax and gradient
       return {(half + logits_in(shape, Dtype::fp32, Shard::tensor) + half) / loss_chunks, {}};

@@ -34,13 +34,28 @@ FixedLine context_line(const GpuSpec& gpu) {
           "pytorch/pytorch#107667: about 300 MB with kernels loaded on first use"};
 }
 
-FixedLine cublas_line(const GpuSpec& gpu) {
-  const bool large = gpu.architecture == "hopper" || gpu.architecture == "blackwell";
-  return {"cuBLAS workspace",
+bool has_large_workspace(const GpuSpec& gpu) {
+  return gpu.architecture == "hopper" || gpu.architecture == "blackwell";
+}
+
+FixedLine transformer_engine_line(const GpuSpec& gpu) {
+  return {"TransformerEngine workspace",
           MemoryClass::overhead,
-          {large ? 32 * MiB : 8 * MiB + 128 * 1024},
+          {has_large_workspace(gpu) ? 32 * MiB : 4 * MiB},
           true,
-          "PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp: 32 MiB from Hopper on, else :4096:2:16:8"};
+          "TransformerEngine, pytorch/module/base.py: 32 MiB from Hopper on, else 4"};
+}
+
+/// One for each thread that calls cuBLAS: the forward pass and autograd.
+FixedLine cublas_line(const GpuSpec& gpu) {
+  const bool large = has_large_workspace(gpu);
+  return {
+      "cuBLAS workspace",
+      MemoryClass::overhead,
+      {2 * (large ? 32 * MiB : 8 * MiB + 128 * 1024)},
+      true,
+      "PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp: 32 MiB from Hopper on, else :4096:2:16:8; one for each of the "
+      "threads of forward pass and autograd"};
 }
 
 FixedLine nccl_line(double communicator_count) {
@@ -59,6 +74,7 @@ std::vector<FixedLine> fixed_lines(const Plan& plan) {
   if (plan.gpu.architecture != "cpu") {
     lines.push_back(context_line(plan.gpu));
     lines.push_back(cublas_line(plan.gpu));
+    if (plan.run.framework == Framework::transformer_engine) lines.push_back(transformer_engine_line(plan.gpu));
     const double count = communicators(plan);
     if (count > 0) lines.push_back(nccl_line(count));
   }

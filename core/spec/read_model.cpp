@@ -13,6 +13,19 @@ std::int64_t divisor_at_most(std::int64_t most, std::int64_t number) {
   return divisor;
 }
 
+LatentSpec read_latent(const JsonNode& node, const std::string& where, std::int64_t head_dim, Reading& reading) {
+  LatentSpec latent;
+  ObjectReader fields(node, where, reading);
+  const auto width = [](std::int64_t least) { return integer_in(least, model_limits::hidden); };
+  fields.defaulted("query_rank", latent.query_rank, width(0), text_of, "queries are projected directly");
+  fields.required("kv_rank", latent.kv_rank, width(1));
+  fields.required("rope_dim", latent.rope_dim, integer_in(0, model_limits::head_dim));
+  latent.value_dim = head_dim;
+  fields.defaulted("value_dim", latent.value_dim, integer_in(1, model_limits::head_dim), text_of, "head_dim");
+  fields.finish();
+  return latent;
+}
+
 AttentionSpec read_attention(const JsonNode& node, const std::string& where, std::int64_t hidden, Reading& reading) {
   AttentionSpec attention;
   ObjectReader fields(node, where, reading);
@@ -44,19 +57,6 @@ AttentionSpec read_attention(const JsonNode& node, const std::string& where, std
                  text_of(model_limits::attention_width / attention.head_dim));
   });
   return attention;
-}
-
-LatentSpec read_latent(const JsonNode& node, const std::string& where, std::int64_t head_dim, Reading& reading) {
-  LatentSpec latent;
-  ObjectReader fields(node, where, reading);
-  const auto width = [](std::int64_t least) { return integer_in(least, model_limits::hidden); };
-  fields.defaulted("query_rank", latent.query_rank, width(0), text_of, "queries are projected directly");
-  fields.required("kv_rank", latent.kv_rank, width(1));
-  fields.required("rope_dim", latent.rope_dim, integer_in(0, model_limits::head_dim));
-  latent.value_dim = head_dim;
-  fields.defaulted("value_dim", latent.value_dim, integer_in(1, model_limits::head_dim), text_of, "head_dim");
-  fields.finish();
-  return latent;
 }
 
 MoeSpec read_moe(const JsonNode& node, const std::string& where, Reading& reading) {
