@@ -1,5 +1,8 @@
 // Operations that are not compute: sends, reductions of gradients, gathers of parameters.
 
+#include <algorithm>
+#include <cmath>
+
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
 
@@ -17,6 +20,37 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   if (op.channel.valid()) return schedule.channels[op.channel.index()].to;
   const std::int32_t next = op.stage.value + (op.kind == OpKind::send_activation ? 1 : -1);
   return rank_of(schedule, Stage{next}, op.replica);
+}
+
+/// Time of the last operation of a stage that adds to its weight gradients, during which buckets fill one by one.
+Seconds last_backward(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+                      Stage stage) {
+  const std::vector<Op>& program = schedule.programs[rank.index()];
+  for (auto op = program.rbegin(); op != program.rend(); ++op) {
+    const bool adds = op->kind == OpKind::backward || op->kind == OpKind::weight_grad;
+    if (!adds || op->stage != stage || !op->body.valid()) continue;
+    Bodies one;
+    one.bodies.push_back(schedule.bodies.bodies[op->body.index()]);
+    return time_bodies(model, one, plan).front().total.expected;
+  }
+  return {};
+}
+
+/// What is left of a reduction in `buckets` equal parts once the backward is over that hides it. The last part can
+/// start only then. Rates stay: all of the time, also that on the wire, shrinks alike.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds backward) {
+  const double behind = backward.value * (1 - 1 / buckets);
+  const double whole = part.shared.value * buckets;
+  const double left = std::max(part.shared.value, whole - behind);
+  const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
+  CollectiveTime time = part;
+  time.total.expected = part.total.expected * parts;
+  time.total.low = part.total.low * parts;
+  time.total.high = part.total.high * parts;
+  time.latency = part.latency * parts;
+  time.wire_bytes = part.wire_bytes * parts;
+  time.shared = part.shared * parts;
+  return time;
 }
 
 CollectiveTime none() {
@@ -61,9 +95,14 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::gather_params:
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
-      const GroupShape shape = over_replicas(shape_of(model, work.group),
-                                             work.group == Axis::data ? schedule.placement.size() : std::size_t{1});
-      return collective_time(work.kind, work.bytes, shape, model.calibration);
+      const std::size_t copies = schedule.placement.size();
+      const GroupShape shape =
+          over_replicas(shape_of(model, work.group), work.group == Axis::data ? copies : std::size_t{1});
+      const bool in_buckets = op.kind == OpKind::reduce_grad && plan.run.overlap.gradient_reduce && copies == 1;
+      if (!in_buckets) return collective_time(work.kind, work.bytes, shape, model.calibration);
+      const double buckets = std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes));
+      return exposed(collective_time(work.kind, work.bytes / buckets, shape, model.calibration), buckets,
+                     last_backward(model, schedule, plan, rank, op.stage));
     }
     default:
       break;
