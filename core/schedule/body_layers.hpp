@@ -47,6 +47,6 @@ struct OptimizerTraffic {
   double per_held = 0, per_updated = 0;
   std::int32_t launches = 1;
 };
-OptimizerTraffic optimizer_traffic(Precision precision);
+OptimizerTraffic optimizer_traffic(const RunSpec& run);
 
 }  // namespace stagecraft

@@ -37,7 +37,7 @@ struct ScheduleSpec {
   std::int64_t waves = 1;                  // hanayo
 };
 
-/// Which tensors exist in which dtype; see memory/recipe.hpp for the bytes.
+/// Which tensors exist in which dtype: spec/precision.hpp; memory/recipe.hpp has the bytes of a parameter.
 enum class Precision : std::uint8_t { fp32, tf32, fp16_mixed, bf16_mixed, bf16_pure, fp8_mixed };
 
 enum class Recompute : std::uint8_t {
@@ -65,6 +65,7 @@ struct RunSpec {
   PartitionSpec partition;
   ScheduleSpec schedule;
   Precision precision = Precision::bf16_mixed;
+  bool fp32_gradients = true;  // weight gradients are added up, kept and reduced in fp32, not in the weights' format
   Recompute recompute = Recompute::none;
   AttentionKernel attention_kernel = AttentionKernel::flash_2;
   std::int64_t zero_stage =
