@@ -7,6 +7,7 @@
 
 #include "schedule/family.hpp"
 #include "schedule/lower.hpp"
+#include "spec/precision.hpp"
 
 namespace stagecraft::bench {
 namespace {
@@ -98,6 +99,7 @@ void set_precision(const Json& record, RunSpec& run) {
   run.precision = has(precision, "fp16") && !has(precision, "bf16") ? Precision::fp16_mixed : Precision::bf16_mixed;
   if (has(precision, "float8")) run.precision = Precision::fp8_mixed;
   if (has(precision, "bf16 pure")) run.precision = Precision::bf16_pure;
+  run.fp32_gradients = usually_fp32_gradients(run.precision);
   if (run.framework == Framework::fsdp && run.precision != Precision::bf16_pure) {
     run.recipe = StateRecipe::fp32_autocast;
   }

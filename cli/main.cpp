@@ -92,6 +92,7 @@ int run_and_report(const Words& words, const Console& console) {
 
 int main(int argc, char** argv) {
   using namespace stagecraft::cli;
+  occupy_closed_streams();
   stagecraft::keep_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is found at the write
   Interrupt interrupt;

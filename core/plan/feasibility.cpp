@@ -20,6 +20,7 @@ Findings check_feasible(const Scenario& scenario) {
   check_partition(scenario, findings);
   check_cluster(scenario, findings);
   check_hardware(scenario, findings);
+  check_unused(scenario, findings);
   return findings;
 }
 

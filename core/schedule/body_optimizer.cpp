@@ -17,10 +17,10 @@ OptimizerTraffic optimizer_traffic(const RunSpec& run) {
     traffic.per_updated += recipe.gradient + 4;  // to fp32
     gradient = 4;
     ++traffic.launches;
-    if (run.precision == Precision::fp16_mixed) {
-      traffic.per_updated += 8;  // unscaled, and searched for infinities
-      ++traffic.launches;
-    }
+  }
+  if (run.precision == Precision::fp16_mixed) {
+    traffic.per_updated += 8;  // unscaled, and searched for infinities
+    ++traffic.launches;
   }
   traffic.per_updated += gradient + 2 * gradient;  // norm, clip
   const double weight = recipe.master > 0 ? 4 : recipe.weight;

@@ -18,7 +18,8 @@ double latent_attention_parameters(const ModelSpec& model) {
   const double hidden = as_number(model.hidden), heads = as_number(model.attention.heads);
   const double query_head = as_number(model.attention.head_dim + latent.rope_dim);
   const double query_rank = as_number(latent.query_rank), kv_rank = as_number(latent.kv_rank);
-  // Queries through their latent and its norm, or straight; then the common latent, its norm, and keys and values of it.
+  // Queries through their latent and its norm, or straight; then the common latent, its norm, and keys and values of
+  // it.
   const double query = latent.query_rank > 0 ? hidden * query_rank + query_rank + query_rank * heads * query_head
                                              : hidden * heads * query_head;
   const double key_value = hidden * (kv_rank + as_number(latent.rope_dim)) + kv_rank +

@@ -83,14 +83,28 @@ void read_recompute_scope(ObjectReader& scenario, RunSpec& run) {
   }
 }
 
+/// A recipe says in which format gradients are kept; whoever writes "fp32_gradients" as well must mean the same.
+void read_recipe(ObjectReader& scenario, RunSpec& run) {
+  StateRecipe recipe = recipe_of(run);
+  const auto read = [&](const JsonNode& node) {
+    const StateRecipe chosen = word_of(state_recipe_words)(node);
+    const bool wide = bytes_of(chosen).gradient >= 4;
+    if (scenario.object().find("fp32_gradients") && wide != run.fp32_gradients) {
+      node.fail(run.fp32_gradients ? "a recipe with fp32 gradients, as \"fp32_gradients\" asks for"
+                                   : "a recipe with 16-bit gradients, since \"fp32_gradients\" is false");
+    }
+    return chosen;
+  };
+  scenario.defaulted("recipe", recipe, read, printed<StateRecipe>, "the usual states of this precision");
+  run.recipe = recipe;
+  run.fp32_gradients = bytes_of(recipe).gradient >= 4;
+}
+
 }  // namespace
 
 void read_memory(ObjectReader& scenario, const ModelSpec& model, RunSpec& run) {
   read_recompute_scope(scenario, run);
-  StateRecipe recipe = usual_recipe(run.precision);
-  scenario.defaulted("recipe", recipe, word_of(state_recipe_words), printed<StateRecipe>,
-                     "the usual states of this precision");
-  run.recipe = recipe;
+  read_recipe(scenario, run);
   scenario.defaulted("optimizer", run.optimizer, word_of(optimizer_words), printed<Optimizer>,
                      "what large models are trained with");
   scenario.defaulted("framework", run.framework, word_of(framework_words), printed<Framework>,

@@ -7,6 +7,7 @@
 
 #include "base/file_io.hpp"
 #include "spec/library.hpp"
+#include "spec/precision.hpp"
 #include "spec/read_memory.hpp"
 #include "spec/read_model.hpp"
 
@@ -116,6 +117,9 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
   run.precision = usual_precision(cluster.gpu);
   scenario.defaulted("precision", run.precision, word_of(precision_words), printed<Precision>,
                      "mixed precision in the best 16-bit format that the GPU has");
+  run.fp32_gradients = usually_fp32_gradients(run.precision);
+  scenario.defaulted("fp32_gradients", run.fp32_gradients, read_boolean, text_of_bool,
+                     "Megatron-LM's choice: bf16 and fp8 runs add up gradients in fp32, fp16 runs in fp16");
   scenario.defaulted("recompute", run.recompute, word_of(recompute_words), printed<Recompute>,
                      "activations are kept; if memory does not suffice, ask for \"selective\" or \"full\"");
   run.attention_kernel = usual_attention_kernel(cluster.gpu);

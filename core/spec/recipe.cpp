@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* megatron = "Megatron-LM, docs/source/api-guide/dist_optimizer.md";
 
-constexpr std::array<RecipeBytes, 7> recipes = {{
+constexpr std::array<RecipeBytes, 8> recipes = {{
     {StateRecipe::fp32, 4, 4, 0, 4, 4, "fp32 weight 4 and gradient 4", megatron},
     {StateRecipe::fp32_autocast, 4, 4, 0, 4, 2,
      "fp32 weight 4 and gradient 4; kernels read a 16-bit copy that is made, or gathered, for each use",
@@ -23,6 +23,8 @@ constexpr std::array<RecipeBytes, 7> recipes = {{
     {StateRecipe::fp8_mixed, 2, 4, 4, 4, 2,
      "bf16 weight 2, fp32 gradient 4, fp32 master copy 4; weights are cast to fp8 before use",
      "Megatron-LM, as for bf16; TransformerEngine, fp8_autocast"},
+    {StateRecipe::pure_bf16_fp32_gradients, 2, 4, 0, 2, 2, "bf16 weight 2 and fp32 gradient 4, moments in bf16",
+     "as pure_bf16, with Megatron-LM's accumulate_allreduce_grads_in_fp32"},
 }};
 
 constexpr std::array<OptimizerStates, 5> optimizers = {{
@@ -47,25 +49,23 @@ const RecipeBytes& bytes_of(StateRecipe recipe) {
   return recipes[static_cast<std::size_t>(recipe)];
 }
 
-StateRecipe usual_recipe(Precision precision) {
-  switch (precision) {
+StateRecipe recipe_of(const RunSpec& run) {
+  if (run.recipe) return *run.recipe;
+  switch (run.precision) {
     case Precision::fp32:
     case Precision::tf32:
       return StateRecipe::fp32;
-    case Precision::fp16_mixed:
-      return StateRecipe::mixed_16bit_and_fp32_gradients;
-    case Precision::bf16_mixed:
-      return StateRecipe::mixed_fp32_gradients;
     case Precision::bf16_pure:
-      return StateRecipe::pure_bf16;
+      return run.fp32_gradients ? StateRecipe::pure_bf16_fp32_gradients : StateRecipe::pure_bf16;
     case Precision::fp8_mixed:
-      return StateRecipe::fp8_mixed;
+      if (run.fp32_gradients) return StateRecipe::fp8_mixed;
+      break;
+    case Precision::fp16_mixed:
+    case Precision::bf16_mixed:
+      if (run.fp32_gradients) return StateRecipe::mixed_fp32_gradients;
+      break;
   }
-  return StateRecipe::fp32;
-}
-
-StateRecipe recipe_of(const RunSpec& run) {
-  return run.recipe.value_or(usual_recipe(run.precision));
+  return StateRecipe::mixed_16bit_and_fp32_gradients;
 }
 
 std::span<const OptimizerStates> optimizer_states() {

@@ -23,10 +23,7 @@ struct RecipeBytes {
 std::span<const RecipeBytes> state_recipes();
 const RecipeBytes& bytes_of(StateRecipe recipe);
 
-/// The recipe that a precision stands for unless the scenario names one.
-StateRecipe usual_recipe(Precision precision);
-
-/// The recipe of a run.
+/// The recipe of a run: the one that it names, else the usual one of its precision and of the format of its gradients.
 StateRecipe recipe_of(const RunSpec& run);
 
 /// How an optimizer keeps its states.

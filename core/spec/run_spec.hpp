@@ -38,7 +38,7 @@ struct ScheduleSpec {
   std::int64_t waves = 1;                  // hanayo
 };
 
-/// Which tensors exist in which dtype; see memory/recipe.hpp for the bytes.
+/// Which tensors exist in which dtype: spec/precision.hpp; memory/recipe.hpp has the bytes of a parameter.
 enum class Precision : std::uint8_t { fp32, tf32, fp16_mixed, bf16_mixed, bf16_pure, fp8_mixed };
 
 enum class Recompute : std::uint8_t {
@@ -74,7 +74,8 @@ enum class StateRecipe : std::uint8_t {
   mixed_16bit_gradients,
   mixed_16bit_and_fp32_gradients,
   pure_bf16,
-  fp8_mixed
+  fp8_mixed,
+  pure_bf16_fp32_gradients
 };
 
 enum class Optimizer : std::uint8_t { adam, sgd, sgd_momentum, adafactor, adam_8bit };
@@ -140,6 +141,7 @@ struct RunSpec {
   PartitionSpec partition;
   ScheduleSpec schedule;
   Precision precision = Precision::bf16_mixed;
+  bool fp32_gradients = true;  // weight gradients are added up, kept and reduced in fp32, not in the weights' format
   Recompute recompute = Recompute::none;
   AttentionKernel attention_kernel = AttentionKernel::flash_2;
   RecomputeScope recompute_scope = RecomputeScope::every_block;

@@ -67,14 +67,15 @@ inline constexpr Words<RecomputeScope, 5> recompute_scope_words{{{RecomputeScope
                                                                  {RecomputeScope::first_blocks, "first_blocks"},
                                                                  {RecomputeScope::groups, "groups"},
                                                                  {RecomputeScope::square_root, "square_root"}}};
-inline constexpr Words<StateRecipe, 7> state_recipe_words{
+inline constexpr Words<StateRecipe, 8> state_recipe_words{
     {{StateRecipe::fp32, "fp32"},
      {StateRecipe::fp32_autocast, "fp32_autocast"},
      {StateRecipe::mixed_fp32_gradients, "mixed_fp32_gradients"},
      {StateRecipe::mixed_16bit_gradients, "mixed_16bit_gradients"},
      {StateRecipe::mixed_16bit_and_fp32_gradients, "mixed_16bit_and_fp32_gradients"},
      {StateRecipe::pure_bf16, "pure_bf16"},
-     {StateRecipe::fp8_mixed, "fp8_mixed"}}};
+     {StateRecipe::fp8_mixed, "fp8_mixed"},
+     {StateRecipe::pure_bf16_fp32_gradients, "pure_bf16_fp32_gradients"}}};
 inline constexpr Words<Optimizer, 5> optimizer_words{{{Optimizer::adam, "adam"},
                                                       {Optimizer::sgd, "sgd"},
                                                       {Optimizer::sgd_momentum, "sgd_momentum"},

@@ -51,6 +51,7 @@ TEST_CASE("cached weight gradients are kept once, one for each of the four matri
 TEST_CASE("a recipe given by name takes the place of the precision's") {
   Plan plan = one_stage_plan();
   plan.run.recipe.reset();
+  plan.run.fp32_gradients = false;
   const StageMemory twenty = stage_memory(plan, Stage(0));  // fp16_mixed
   plan.run.recipe = StateRecipe::mixed_16bit_gradients;
   const StageMemory sixteen = stage_memory(plan, Stage(0));

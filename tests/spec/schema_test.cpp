@@ -20,7 +20,7 @@ namespace {
 
 // Puts the schema of another file where {"$ref": "NAME.schema.json"} stands, as an editor does.
 void inline_references(json& schema) {
-  if (schema.is_object() && schema.contains("$ref")) {
+  if (schema.is_object() && schema.contains("$ref") && !schema["$ref"].get<std::string>().starts_with("#")) {
     const std::string file = schema["$ref"].get<std::string>();
     schema = json::parse(schema_text(file.substr(0, file.find('.'))));
   }
@@ -62,10 +62,13 @@ void check_descriptions(const json& schema, const std::string& place) {
     for (const auto& [key, field] : schema["properties"].items()) {
       CAPTURE(place, key);
       CHECK_FALSE(field.value("description", "").empty());
-      const bool object = field.contains("properties");
+      const bool object = field.contains("properties") || field.contains("allOf");
       CHECK((object || field.contains("examples")));
       check_descriptions(field, place + "/" + key);
     }
+  if (schema.contains("definitions"))
+    for (const auto& [key, definition] : schema["definitions"].items())
+      check_descriptions(definition, place + "#" + key);
   if (schema.contains("items")) check_descriptions(schema["items"], place + "[]");
   if (schema.contains("anyOf"))
     for (const json& option : schema["anyOf"])
