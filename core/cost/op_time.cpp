@@ -1,7 +1,11 @@
 // Operations that are not compute: sends, reductions of gradients, gathers of parameters.
 
+#include <algorithm>
+#include <cmath>
+
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -19,6 +23,51 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   return rank_of(schedule, Stage{next}, op.replica);
 }
 
+/// Under hybrid sharding the replicas of a shard add up what the reduce-scatter left.
+void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, CollectiveTime& time) {
+  if (group_size(plan.degrees, Axis::replica) < 2) return;
+  const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
+  const CollectiveTime more =
+      collective_time(CollectiveKind::all_reduce, scattered / shards, model.replica, model.calibration);
+  time.total.expected += more.total.expected;
+  time.total.low += more.total.low;
+  time.total.high += more.total.high;
+  time.latency += more.latency;
+  time.wire_bytes += more.wire_bytes;
+  time.shared += more.shared;
+}
+
+/// Time of the last operation of a stage that adds to its weight gradients, during which buckets fill one by one.
+Seconds last_backward(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+                      Stage stage) {
+  const std::vector<Op>& program = schedule.programs[rank.index()];
+  for (auto op = program.rbegin(); op != program.rend(); ++op) {
+    const bool adds = op->kind == OpKind::backward || op->kind == OpKind::weight_grad;
+    if (!adds || op->stage != stage || !op->body.valid()) continue;
+    Bodies one;
+    one.bodies.push_back(schedule.bodies.bodies[op->body.index()]);
+    return time_bodies(model, one, plan).front().total.expected;
+  }
+  return {};
+}
+
+/// What is left of a reduction in `buckets` equal parts once the backward is over that hides it. The last part can
+/// start only then. Rates stay: all of the time, also that on the wire, shrinks alike.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds backward) {
+  const double behind = backward.value * (1 - 1 / buckets);
+  const double whole = part.shared.value * buckets;
+  const double left = std::max(part.shared.value, whole - behind);
+  const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
+  CollectiveTime time = part;
+  time.total.expected = part.total.expected * parts;
+  time.total.low = part.total.low * parts;
+  time.total.high = part.total.high * parts;
+  time.latency = part.latency * parts;
+  time.wire_bytes = part.wire_bytes * parts;
+  time.shared = part.shared * parts;
+  return time;
+}
+
 CollectiveTime none() {
   CollectiveTime time;
   time.total.evidence = Evidence::measured;
@@ -33,14 +82,14 @@ Collective collective_of(const Plan& plan, const Op& op) {
   const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) : 0;
   switch (op.kind) {
     case OpKind::reduce_grad:
-      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, Axis::data,
-              Bytes{parameters * shape.gradient}};
+      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * shape.gradient}};
     case OpKind::reduce_tied:
       return {CollectiveKind::all_reduce, Axis::embedding,
               Bytes{static_cast<double>(shape.vocabulary) * static_cast<double>(shape.hidden) * shape.gradient}};
     case OpKind::gather_params:
     case OpKind::unshard:
-      return {CollectiveKind::all_gather, Axis::data, Bytes{parameters * shape.element}};
+      return {CollectiveKind::all_gather, Axis::shard, Bytes{parameters * bytes_of(recipe_of(plan.run)).compute}};
     default:
       break;
   }
@@ -61,9 +110,17 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::gather_params:
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
-      const GroupShape shape = over_replicas(shape_of(model, work.group),
-                                             work.group == Axis::data ? schedule.placement.size() : std::size_t{1});
-      return collective_time(work.kind, work.bytes, shape, model.calibration);
+      const std::size_t copies = schedule.placement.size();
+      const bool over_data = work.group == Axis::data || work.group == Axis::shard;
+      const GroupShape shape = over_replicas(shape_of(model, work.group), over_data ? copies : std::size_t{1});
+      const bool reduces = op.kind == OpKind::reduce_grad;
+      const bool in_buckets = reduces && plan.run.overlap.gradient_reduce && copies == 1;
+      const double buckets =
+          in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
+      CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
+      if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
+      if (!in_buckets) return time;
+      return exposed(time, buckets, last_backward(model, schedule, plan, rank, op.stage));
     }
     default:
       break;
