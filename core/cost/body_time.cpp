@@ -21,21 +21,24 @@ struct PartTime {
   double kernels = 0, host = 0;
 };
 
-// All groups of the axis run their collectives at the same time, on the same NICs.
-TimeEstimate beside_siblings(const CollectiveTime& time) {
+// All groups of the axis run their collectives at the same time, on the same NICs; `reached` is the framework's share
+// of the achieved rate.
+TimeEstimate beside_siblings(const CollectiveTime& time, double reached) {
   const double alone = time.total.expected.value;
-  const double factor = alone > 0 ? time.shared.value / alone : 1;
+  const double factor = (alone > 0 ? time.shared.value / alone : 1) / reached;
   return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
 }
 
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
   timed.times.reserve(part.segments.size());
+  const double of_framework = constant(model.calibration, "collective_efficiency").value;
   for (const Segment& segment : part.segments) {
     if (segment.is_collective) {
       const GroupShape& shape = shape_of(model, segment.collective.group);
-      timed.times.push_back(beside_siblings(
-          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration)));
+      timed.times.push_back(
+          beside_siblings(collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration),
+                          segment.collective.group == Axis::tensor ? of_framework : 1));
       timed.host += model.law.host_launch_s;
       continue;
     }

@@ -1,5 +1,8 @@
 // Operations that are not compute: sends, reductions of gradients, gathers of parameters.
 
+#include <algorithm>
+#include <cmath>
+
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
 
@@ -17,6 +20,29 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   if (op.channel.valid()) return schedule.channels[op.channel.index()].to;
   const std::int32_t next = op.stage.value + (op.kind == OpKind::send_activation ? 1 : -1);
   return rank_of(schedule, Stage{next}, op.replica);
+}
+
+// What buckets hide: all but one of them travel while the last backward (the first forward) of the stage still runs.
+double hidden_by_buckets(const CostModel& model, const Schedule& schedule, const Plan& plan, const Op& op,
+                         const CollectiveTime& time, double bytes) {
+  const bool reduces = op.kind == OpKind::reduce_grad, gathers = op.kind == OpKind::gather_params;
+  const bool overlapped = (reduces && plan.run.overlap.gradient_reduce) ||
+                          (gathers && plan.run.overlap.parameter_gather && op.lane == Lane::data);
+  if (!overlapped || !op.stage.valid() || schedule.bodies.of_stage.empty()) return 0;
+  const double buckets = std::ceil(bytes / plan.run.gradient_bucket_bytes);
+  const OpKind beside = reduces ? OpKind::backward : OpKind::forward;
+  const BodyId body = schedule.bodies.of_stage[op.stage.index()][static_cast<std::size_t>(beside)];
+  if (buckets < 2 || !body.valid()) return 0;
+  const Bodies alone{{schedule.bodies.bodies[body.index()]}, {}};
+  const double compute = time_bodies(model, alone, plan).front().total.expected.value;
+  return std::min(time.shared.value, compute) * (1 - 1 / buckets);
+}
+
+CollectiveTime without(CollectiveTime time, double hidden) {
+  const double left = time.shared.value > 0 ? 1 - hidden / time.shared.value : 1;
+  time.total = {time.total.expected * left, time.total.low * left, time.total.high * left, time.total.evidence};
+  time.shared = time.shared * left;
+  return time;
 }
 
 CollectiveTime none() {
@@ -63,7 +89,8 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       const Collective work = collective_of(plan, op);
       const GroupShape shape = over_replicas(shape_of(model, work.group),
                                              work.group == Axis::data ? schedule.placement.size() : std::size_t{1});
-      return collective_time(work.kind, work.bytes, shape, model.calibration);
+      const CollectiveTime time = collective_time(work.kind, work.bytes, shape, model.calibration);
+      return without(time, hidden_by_buckets(model, schedule, plan, op, time, work.bytes.value));
     }
     default:
       break;

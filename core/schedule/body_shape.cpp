@@ -54,6 +54,7 @@ BodyShape body_shape(const Plan& plan) {
   shape.ffn = share(model.mlp.ffn_hidden, shape.tensor);
   shape.vocabulary = share(padded_vocabulary(plan), shape.tensor);
   shape.fused = run.fused_kernels;
+  shape.norm_in_passes = !shape.fused && model.norm == Norm::rms_norm;
   shape.accumulates_in_gemm = run.gradient_accumulation_fusion;
   shape.gemm_dtype = gemm_dtype_of(run.precision);
   shape.element_dtype = shape.gemm_dtype == Dtype::fp8 ? Dtype::bf16 : shape.gemm_dtype;

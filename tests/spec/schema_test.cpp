@@ -103,7 +103,7 @@ TEST_CASE("the schema and the loader refuse the same scenarios") {
       "parallel.tensr=1", "parallel.partition=even", "parallel.partition=[-1]", "parallel.sequence_parallel=1",
       "batch.global=null", "batch.micro=0", "unknown=1", "schedule={}", "schedule=7",
       R"(schedule={"name":"a","csv":"b"})", R"(schedule={"name":"a","waves":0})", "precision=bf15", "recompute=no",
-      "attention_kernel=flash", "zero_stage=2", "overlap=true", "overlap.tensor=\"yes\"", "receive_placement=late",
+      "attention_kernel=flash", "zero_stage=4", "overlap=true", "overlap.tensor=\"yes\"", "receive_placement=late",
       "gradient_bucket=160", "gradient_bucket=160 MB/s", "gradient_bucket=MB", "calibration=", "published=3",
       R"(published=[{"key":"mfu","source":"x"}])", "model=7", "model=[]", "cluster=true", "name=", "sequence_length=0",
       R"(model={"extends":"gpt-7.5b","blocks":0})", R"(model={"extends":"gpt-7.5b","block":1})",
