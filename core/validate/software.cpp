@@ -73,15 +73,17 @@ constexpr std::array periods{
                    .overlaps_gradients = true,
                    .overlaps_parameters = true,
                    .why = "torchtitan with FSDP2, compiled"},
-    SoftwarePeriod{.name = "internevo-2024",
-                   .groups = "internevo",
-                   .from = "",
-                   .until = "",
-                   .profile = "pytorch-2023",
-                   .overlaps_gradients = true,
-                   .fused_kernels = true,
-                   .why = "InternEvo: flash attention and fused kernels, Hybrid Zero, gradients in overlapped buckets, "
-                          "parameters broadcast after the step"},
+    SoftwarePeriod{
+        .name = "internevo-2024",
+        .groups = "internevo",
+        .from = "",
+        .until = "",
+        .profile = "pytorch-2023",
+        .overlaps_gradients = true,
+        .fused_kernels = false,
+        .why =
+            "InternEvo: flash attention, other kernels of the framework; Hybrid Zero, gradients in overlapped buckets, "
+            "parameters broadcast after the step"},
     SoftwarePeriod{.name = "aleph-alpha-2023",
                    .groups = "hagemann",
                    .from = "",
