@@ -16,10 +16,11 @@ struct Doubt {
   }
 };
 
-/// The time that a collective takes while its sibling groups use the same NICs.
-TimeEstimate with_siblings(const CollectiveTime& time) {
-  const double alone_s = time.total.expected.value;
-  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
+/// The time that a collective takes while all groups of its axis run theirs at the same time, on the same NICs;
+/// `reached` is the framework's share of the achieved rate.
+TimeEstimate beside_siblings(const CollectiveTime& time, double reached) {
+  const double alone = time.total.expected.value;
+  const double factor = (alone > 0 ? time.shared.value / alone : 1) / reached;
   return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
 }
 
@@ -42,6 +43,7 @@ struct PartTime {
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
   timed.times.reserve(part.segments.size());
+  const double of_framework = constant(model.calibration, "collective_efficiency").value;
   for (const Segment& segment : part.segments) {
     if (segment.is_collective) {
       const GroupShape& shape = shape_of(model, segment.collective.group);
@@ -50,9 +52,9 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
         timed.host += model.law.host_launch_s;
         continue;
       }
-      const CollectiveTime time =
-          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration);
-      timed.times.push_back(segment.collective.group == Axis::tensor ? time.total : with_siblings(time));
+      timed.times.push_back(
+          beside_siblings(collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration),
+                          segment.collective.group == Axis::tensor ? of_framework : 1));
       timed.host += model.law.host_launch_s;
       continue;
     }

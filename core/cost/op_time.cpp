@@ -37,24 +37,33 @@ void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, Col
   time.shared += more.shared;
 }
 
-/// Time of the last operation of a stage that adds to its weight gradients, during which buckets fill one by one.
-Seconds last_backward(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
-                      Stage stage) {
-  const std::vector<Op>& program = schedule.programs[rank.index()];
-  for (auto op = program.rbegin(); op != program.rend(); ++op) {
-    const bool adds = op->kind == OpKind::backward || op->kind == OpKind::weight_grad;
-    if (!adds || op->stage != stage || !op->body.valid()) continue;
-    Bodies one;
-    one.bodies.push_back(schedule.bodies.bodies[op->body.index()]);
-    return time_bodies(model, one, plan).front().total.expected;
-  }
-  return {};
+/// Buckets travel beside compute: gradients behind the stage's last backward, parameters behind its first forward.
+bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
+  if (op.kind == OpKind::reduce_grad) return overlap.gradient_reduce;
+  return op.kind == OpKind::gather_params && op.lane == Lane::data && overlap.parameter_gather;
 }
 
-/// What is left of a reduction in `buckets` equal parts once the backward is over that hides it. The last part can
-/// start only then. Rates stay: all of the time, also that on the wire, shrinks alike.
-CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds backward) {
-  const double behind = backward.value * (1 - 1 / buckets);
+/// Time of the operation that the buckets of `op` travel beside.
+Seconds compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+                       const Op& op) {
+  const auto hides = [&](const Op& other) {
+    const bool kind = op.kind == OpKind::reduce_grad
+                          ? other.kind == OpKind::backward || other.kind == OpKind::weight_grad
+                          : other.kind == OpKind::forward;
+    return kind && other.stage == op.stage && other.body.valid();
+  };
+  const std::vector<Op>& program = schedule.programs[rank.index()];
+  const auto last = std::find_if(program.rbegin(), program.rend(), hides);
+  if (last == program.rend()) return {};
+  Bodies one;
+  one.bodies.push_back(schedule.bodies.bodies[last->body.index()]);
+  return time_bodies(model, one, plan).front().total.expected;
+}
+
+/// What is left of a collective in `buckets` equal parts once the compute is over that hides it. One part cannot
+/// overlap. Rates stay: all of the time, also that on the wire, shrinks alike.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds beside) {
+  const double behind = beside.value * (1 - 1 / buckets);
   const double whole = part.shared.value * buckets;
   const double left = std::max(part.shared.value, whole - behind);
   const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
@@ -114,13 +123,13 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       const bool over_data = work.group == Axis::data || work.group == Axis::shard;
       const GroupShape shape = over_replicas(shape_of(model, work.group), over_data ? copies : std::size_t{1});
       const bool reduces = op.kind == OpKind::reduce_grad;
-      const bool in_buckets = reduces && plan.run.overlap.gradient_reduce && copies == 1;
+      const bool in_buckets = hides_in_buckets(plan.run.overlap, op) && copies == 1;
       const double buckets =
           in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
       CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
       if (!in_buckets) return time;
-      return exposed(time, buckets, last_backward(model, schedule, plan, rank, op.stage));
+      return exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
     }
     default:
       break;

@@ -34,6 +34,7 @@ BodyShape body_shape(const Plan& plan) {
   shape.ffn = share(model.mlp.ffn_hidden, shape.tensor);
   shape.vocabulary = share(padded_vocabulary(plan), shape.tensor);
   shape.fused = run.fused_kernels;
+  shape.norm_in_passes = !shape.fused && model.norm == Norm::rms_norm;
   shape.accumulates_in_gemm = run.gradient_accumulation_fusion;
   const NumberFormats formats = number_formats(run.precision);
   shape.gemm_dtype = formats.gemm;

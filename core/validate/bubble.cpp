@@ -29,6 +29,13 @@ StageTimes stage_times(const RecordMeasured& measured, std::size_t stages) {
 
 }  // namespace
 
+double kept_until_weight_grad(const RecordModel& model) {
+  if (!model.hidden || !model.heads || !model.sequence) return 1;
+  const auto h = static_cast<double>(*model.hidden);
+  const double scores = 5.0 * static_cast<double>(*model.heads) * static_cast<double>(*model.sequence);
+  return 32 * h / (34 * h + scores);
+}
+
 std::optional<double> bubble_from_stage_times(const Record& record, const ParallelSpec& parallel,
                                               const ScheduleSpec& schedule, std::int64_t micro_batches) {
   const RecordMeasured& measured = record.measured;
@@ -40,6 +47,7 @@ std::optional<double> bubble_from_stage_times(const Record& record, const Parall
                    static_cast<std::int32_t>(parallel.virtual_stages)};
   request.times = stage_times(measured, stages);
   request.memory_limit = schedule.memory_limit;
+  request.kept_until_weight_grad = kept_until_weight_grad(record.model);
   const FamilyEntry* entry = find_schedule(schedule.name);
   const Findings refused = entry->refuse(request);
   if (has_errors(refused))

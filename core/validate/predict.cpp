@@ -49,7 +49,14 @@ void skip(Outcome& outcome, const char* quantity, std::string reason) {
   outcome.skipped.push_back({quantity, std::move(reason)});
 }
 
-Rehearsed rehearse(const Scenario& scenario, const Mapping& mapping, const Library& library) {
+/// A zero-bubble run overlaps the end of a step with the start of the next (arXiv 2401.10241, section 4).
+Schedule generated(const FamilyEntry& entry, const ScheduleRequest& request) {
+  Schedule schedule = entry.generate(request);
+  if (std::string_view(entry.name).starts_with("zb")) schedule.optimizer_sync = OptimizerSync::post_validation;
+  return schedule;
+}
+
+Rehearsed rehearse(const Record& record, const Scenario& scenario, const Mapping& mapping, const Library& library) {
   Rehearsed run;
   run.plan = make_plan(scenario);
   run.topology = build_topology(scenario.cluster);
@@ -61,13 +68,14 @@ Rehearsed rehearse(const Scenario& scenario, const Mapping& mapping, const Libra
                    static_cast<std::int32_t>(run.plan.run.parallel.virtual_stages)};
   if (run.costs) request.times = stage_durations(run.plan, *run.costs, run.topology);
   request.memory_limit = run.plan.run.schedule.memory_limit;
+  request.kept_until_weight_grad = kept_until_weight_grad(record.model);
   const FamilyEntry* entry = find_schedule(run.plan.run.schedule.name);
   const Findings refused = entry->refuse(request);
   for (const Finding& finding : refused) {
     if (finding.severity != Severity::error) continue;
     throw InputError(InputProblem{scenario.name, 0, 0, finding.pointer, "", finding.message, finding.nearest});
   }
-  run.schedule = lower(entry->generate(request), run.plan);
+  run.schedule = lower(generated(*entry, request), run.plan);
   return run;
 }
 
@@ -154,7 +162,7 @@ void compare(Outcome& outcome, const Scenario& scenario, const Library& library)
     if (!outcome.bubble && outcome.skipped.empty()) skip(outcome, "record", "it holds no figure that is compared");
     return;
   }
-  const Rehearsed run = rehearse(scenario, outcome.mapping, library);
+  const Rehearsed run = rehearse(outcome.record, scenario, outcome.mapping, library);
   if (wants_step_time) compare_step_time(outcome, run);
   if (wants_memory) compare_memory(outcome, run);
 }

@@ -191,6 +191,7 @@ Record read_record(const JsonNode& node, std::size_t index) {
   record.layers_last_stage = fields.count("layers_last_stage", 0);
   record.flash_attention = fields.flag("flash_attention");
   record.uses = fields.texts("use");
+  record.inferred = fields.texts("inferred");
   record.cite = Fields(fields.find("source"), record).text("cite");
   const Fields gpu(fields.find("gpu"), record);
   record.gpu = gpu.text("type");

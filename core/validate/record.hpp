@@ -50,6 +50,7 @@ struct Record {
   RecordParallel parallel;
   RecordMeasured measured;
   std::vector<std::string> uses;      // "throughput", "memory", "bubble", ...
+  std::vector<std::string> inferred;  // what the collector did not find in the source: "flash_attention"
   std::vector<std::string> problems;  // what could not be read: the record cannot be used
 };
 

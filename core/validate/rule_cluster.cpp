@@ -70,11 +70,13 @@ double node_gbit_s(const std::string& text, double gpus_per_node) {
   return times == std::string::npos ? rate : rate * number_before(text, times);
 }
 
-/// Where the fabric is of another kind than the profile's, another profile knows what is achieved.
+/// A100s of DGX machines with InfiniBand, of Jean Zay with Omni-Path, and all others (HGX boards, RoCE).
 std::string hardware_of(const Record& record, const Machine& machine) {
   if (std::string(machine.hardware) != "a100-hdr") return machine.hardware;
-  if (contains(record.interconnect, "Omni-Path")) return "a100-opa";
-  return machine.hardware;
+  const std::string& wires = record.interconnect;
+  if (contains(wires, "Omni-Path")) return "a100-opa";
+  const bool dgx = contains(wires, "InfiniBand") || contains(wires, "DGX") || contains(wires, "Selene");
+  return dgx ? machine.hardware : "a100-hgx";
 }
 
 }  // namespace
@@ -90,7 +92,8 @@ void map_cluster(Draft& draft) {
   OrderedJson cluster{{"extends", machine->cluster}, {"nodes", nodes}};
   if (*machine->library != '\0') cluster["gpu"] = machine->library;
   infer(draft, "/cluster/extends", machine->cluster, fmt::format("nodes with {}", record.gpu));
-  const double all_nics = node_gbit_s(record.interconnect, static_cast<double>(per_node));
+  double all_nics = node_gbit_s(record.interconnect, static_cast<double>(per_node));
+  if (all_nics <= 0) all_nics = draft.software.node_gbit_s;
   const double nic = all_nics / static_cast<double>(per_node);
   if (nodes > 1 && all_nics <= 0) {
     infer(draft, "/cluster/fabric", fmt::format("{} Gb/s per GPU", machine->nic_gbit_s),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "validate/rules.hpp"
@@ -41,8 +42,14 @@ std::string recompute_of(Draft& draft) {
 std::string attention_of(Draft& draft) {
   const Record& record = draft.record;
   if (record.flash_attention && !*record.flash_attention) return draft.software.without_flash;
+  const auto& guesses = record.inferred;
+  const bool guessed = std::find(guesses.begin(), guesses.end(), "flash_attention") != guesses.end();
+  if (guessed && !draft.software.trusts_inferred_flash) {
+    infer(draft, "/attention_kernel", draft.software.without_flash, draft.software.why);
+    return draft.software.without_flash;
+  }
   const bool hopper = contains(record.gpu, "H100") || contains(record.gpu, "H200") || contains(record.gpu, "500 W");
-  const char* flash = hopper ? draft.software.hopper_flash : "flash_2";
+  const char* flash = hopper ? draft.software.hopper_flash : draft.software.ampere_flash;
   if (record.flash_attention) {
     infer(draft, "/attention_kernel", flash, "flash attention, of the generation of GPU and software");
     return flash;
@@ -106,11 +113,12 @@ void map_kernels(Draft& draft) {
                          {"pipeline", overlap(software.overlaps_pipeline)},
                          {"tensor", overlap(software.overlaps_tensor)}};
   scenario["scatter_gather"] = true;
-  scenario["fused_kernels"] = software.fused_kernels;
+  const bool fused = software.fused_kernels || contains(record.kernel, "RMS kernel");
+  scenario["fused_kernels"] = fused;
   const bool fusion = software.accumulation_fusion && !contains(record.precision, "no gradient-accumulation fusion");
   scenario["gradient_accumulation_fusion"] = fusion;
   infer(draft, "/overlap", none ? "none" : "as the software does it", none ? record.overlap : software.why);
-  infer(draft, "/fused_kernels", software.fused_kernels ? "true" : "false", software.why);
+  infer(draft, "/fused_kernels", fused ? "true" : "false", software.why);
   infer(draft, "/gradient_accumulation_fusion", fusion ? "true" : "false", software.why);
 }
 

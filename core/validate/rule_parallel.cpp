@@ -48,6 +48,9 @@ OrderedJson partition_of(Draft& draft, std::int64_t stages) {
     if (*last > blocks) throw Unmapped("the last stage holds more blocks than the model");
     return with_last_stage(blocks, stages, *last);
   }
+  if (contains(draft.record.id, "redis")) {
+    throw Unmapped("blocks are redistributed over the stages, but how many each holds is not stated");
+  }
   if (blocks % stages == 0) return "uniform";
   const std::string pointer = "/parallel/partition";
   if ((blocks + 2) % stages == 0) {

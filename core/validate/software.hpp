@@ -17,9 +17,13 @@ struct SoftwarePeriod {
   bool overlaps_gradients = false, overlaps_parameters = false, overlaps_pipeline = false, overlaps_tensor = false;
   bool accumulation_fusion = false;  // weight-gradient GEMMs add into the gradient buffer
   bool fused_kernels = true;
-  double dropout = 0;  // of models that are not of the LLaMA kind
-  const char* without_flash = "fused_softmax";
+  double dropout = 0;                 // of models that are not of the LLaMA kind
+  const char* cites = "";             // part of the citation that must occur
+  bool trusts_inferred_flash = true;  // flash attention that a record only infers is believed
+  const char* ampere_flash = "flash_2";
   const char* hopper_flash = "flash_2";
+  const char* without_flash = "fused_softmax";
+  double node_gbit_s = 0;  // between nodes where the record does not say; 0: as in the cluster's file
   const char* why;
 };
 

@@ -94,10 +94,16 @@ TEST_CASE("an explicit list must fit the stages and add up", "[plan]") {
   CHECK(finding(sample, "partition-entry").pointer == "/parallel/partition/1");
 }
 
-TEST_CASE("ZeRO beyond optimizer states is refused with its reason", "[plan]") {
+TEST_CASE("ZeRO has stages 0 to 3", "[plan]") {
   Scenario sample = scenario(8, 4, 2, 8);
-  sample.run.zero_stage = 3;
-  CHECK(finding(sample, "zero-stage-unsupported").nearest == "1");
+  for (const std::int64_t stage : {0, 1, 2, 3}) {
+    sample.run.zero_stage = stage;
+    CHECK_FALSE(has_errors(check_feasible(sample)));
+  }
+  sample.run.zero_stage = 4;
+  CHECK(finding(sample, "out-of-range").nearest == "3");
+  sample.run.zero_stage = -1;
+  CHECK(finding(sample, "out-of-range").nearest == "0");
 }
 
 TEST_CASE("tensor groups that leave the node are warned about", "[plan]") {
@@ -117,11 +123,11 @@ TEST_CASE("a precision needs a peak rate and an attention kernel needs its archi
 TEST_CASE("all reasons are given at once", "[plan]") {
   Scenario sample = scenario(6, 5, 7, 1);
   sample.run.batch = {31, 2};
-  sample.run.zero_stage = 2;
+  sample.run.zero_stage = 4;
   const Findings findings = check_feasible(sample);
   const auto errors = std::count_if(findings.begin(), findings.end(),
                                     [](const Finding& found) { return found.severity == Severity::error; });
-  // heads, key-value heads and MLP on 6 ranks; the message on 6; blocks on 5; the batch; ZeRO 2; the cluster
+  // heads, key-value heads and MLP on 6 ranks; the message on 6; blocks on 5; the batch; ZeRO 4; the cluster
   CHECK(errors == 8);
   for (const Finding& found : findings) {
     CHECK_FALSE(found.message.empty());
