@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "schedule/op.hpp"
 #include "trace/align.hpp"
 #include "trace/native_format.hpp"
+#include "trace/torch_profiler.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
@@ -117,6 +119,12 @@ std::string json_of(const Judged& judged) {
   return root.dump(2) + "\n";
 }
 
+/// A trace file, or a folder of torch.profiler's files.
+Trace read_any(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? read_torch_profiler_folder(path) : read_trace(path);
+}
+
 }  // namespace
 
 int run_compare(const Words& words, const Console& console) {
@@ -125,9 +133,14 @@ int run_compare(const Words& words, const Console& console) {
   const auto app = make_app(
       "compare", "Lays a measured trace over a predicted one: step time, bubble, memory, error by kind of operation.",
       {{"compare predicted.sgt measured.sgt", ""},
-       {"compare predicted.sgt measured.sgt --step 0.05 --bubble 0.03", "exit code 5 if either is missed"}});
+       {"compare predicted.sgt measured.sgt --step 0.05 --bubble 0.03", "exit code 5 if either is missed"},
+       {"compare predicted.sgt profiles/",
+        "files of torch.profiler with the PP: names of torch.distributed.pipelining"}});
   app->add_option("PREDICTED", predicted, "A trace in the native format, as `simulate --trace` writes it")->required();
-  app->add_option("MEASURED", measured, "A trace in the native format, as `execute --trace` writes it")->required();
+  app->add_option("MEASURED", measured,
+                  "A trace in the native format, as `execute --trace` writes it, or a folder of "
+                  "torch.profiler's files, one per rank")
+      ->required();
   app->add_option("--step", limits.step, "Largest error of the step time, as a fraction")
       ->check(CLI::NonNegativeNumber);
   app->add_option("--bubble", limits.bubble, "Largest difference of the bubble fractions")
@@ -137,7 +150,7 @@ int run_compare(const Words& words, const Console& console) {
   add_format(*app, format, {"text", "json"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
-  const Judged judged = judge(align(read_trace(predicted), read_trace(measured)), limits);
+  const Judged judged = judge(align(read_trace(predicted), read_any(measured)), limits);
   write_output(console, output, format == "json" ? json_of(judged) : text_of(judged));
   return judged.outside ? outside_tolerance : ok;
 }

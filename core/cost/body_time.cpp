@@ -18,8 +18,13 @@ struct Doubt {
 
 struct PartTime {
   std::vector<TimeEstimate> times;
-  double kernels = 0, host = 0;
+  double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
 };
+
+TimeEstimate measured_time(const MeasuredKernel& kernel) {
+  const double spread = kernel.seconds * kernel.relative_error;
+  return {{kernel.seconds}, {kernel.seconds - spread}, {kernel.seconds + spread}, Evidence::measured};
+}
 
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
@@ -30,6 +35,10 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
       timed.times.push_back(
           collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration).total);
       timed.host += model.law.host_launch_s;
+      continue;
+    }
+    if (const MeasuredKernel* const measured = find_measured(model.calibration, segment)) {
+      timed.times.push_back(measured_time(*measured));
       continue;
     }
     timed.times.push_back(kernel_time(segment.kernel, model.law));
@@ -69,7 +78,8 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     segments.reserve(part.segments.size());
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
-      double seconds = parts[p].times[i].expected.value * (is_collective ? 1 : stretch);
+      const bool at_host_pace = !is_collective && find_measured(model.calibration, part.segments[i]) == nullptr;
+      double seconds = parts[p].times[i].expected.value * (at_host_pace ? stretch : 1);
       if (is_collective && plan.run.overlap.tensor && part.segments[i].hides_behind > 0) {
         seconds = exposed(part, parts[p], i);
       }
