@@ -33,7 +33,8 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-std::string rank_script(const std::vector<std::string>& overrides, const std::string& hash, int steps, int warmup) {
+std::string rank_script(const std::vector<std::string>& overrides, const std::string& hash, const char* device,
+                        int steps, int warmup) {
   std::string set;
   for (const std::string& one : overrides) set += " --set " + quoted(one);
   return fmt::format(
@@ -42,8 +43,8 @@ std::string rank_script(const std::vector<std::string>& overrides, const std::st
       "here=$(cd \"$(dirname \"${{BASH_SOURCE[0]}}\")\" && pwd)\n"
       "exec \"${{STAGECRAFT_EXEC:-stagecraft-exec}}\" run --scenario \"$here/scenario.json\"{} \\\n"
       "  --schedule \"$here/schedule.json\" --schedule-hash {} --expect-version {} \\\n"
-      "  --device cuda --steps {} --warmup {} --trace \"$here/measured.sgt\" \"$@\"\n",
-      set, hash, STAGECRAFT_VERSION, steps, warmup);
+      "  --device {} --steps {} --warmup {} --trace \"$here/measured.sgt\" \"$@\"\n",
+      set, hash, STAGECRAFT_VERSION, device, steps, warmup);
 }
 
 std::string torchrun_script(std::int64_t nodes, std::int64_t per_node) {
@@ -72,6 +73,16 @@ std::string slurm_script(const std::string& name, std::int64_t nodes, std::int64
       name, nodes, per_node, per_node);
 }
 
+std::string mpirun_script(std::int64_t ranks) {
+  return fmt::format(
+      "#!/usr/bin/env bash\n"
+      "# ./launch_mpirun [OPTION OF mpirun]...: ranks on CPU, for example --hostfile hosts\n"
+      "set -euo pipefail\n"
+      "here=$(cd \"$(dirname \"${{BASH_SOURCE[0]}}\")\" && pwd)\n"
+      "exec mpirun -np {} \"$@\" \"$here/run_rank\"\n",
+      ranks);
+}
+
 void write_script(const std::filesystem::path& path, const std::string& text) {
   write_file_whole(path.string(), text);
   ::chmod(path.c_str(), 0755);
@@ -83,10 +94,11 @@ int run_bundle(const Words& words, const Console& console) {
   std::string file, output;
   std::vector<std::string> overrides;
   int steps = 3, warmup = 1;
-  const auto app = make_app(
-      "bundle", "Writes one folder to carry to a cluster: frozen schedule, scenario, launch scripts.",
-      {{"bundle my.json --output run/", "then on the cluster: run/launch_torchrun, or sbatch run/launch_slurm"},
-       {"compare predicted.sgt run/measured.sgt", "what comes back"}});
+  const auto app =
+      make_app("bundle", "Writes one folder to carry to a cluster: frozen schedule, scenario, launch scripts.",
+               {{"bundle my.json --output run/",
+                 "then there: run/launch_torchrun, or sbatch run/launch_slurm; run/launch_mpirun for CPUs"},
+                {"compare predicted.sgt run/measured.sgt", "what comes back"}});
   app->add_option("FILE", file, "A scenario")->required();
   add_overrides(*app, overrides);
   app->add_option("--output", output, "The folder to write")->required();
@@ -107,9 +119,14 @@ int run_bundle(const Words& words, const Console& console) {
   const std::filesystem::path folder = output;
   write_file_whole((folder / "scenario.json").string(), read_file(file));
   write_file_whole((folder / "schedule.json").string(), schedule);
-  write_script(folder / "run_rank", rank_script(overrides, hash, steps, warmup));
-  write_script(folder / "launch_torchrun", torchrun_script(nodes, per_node));
-  write_script(folder / "launch_slurm", slurm_script(prepared.scenario.name, nodes, per_node));
+  const bool cpu = prepared.scenario.cluster.gpu.architecture == "cpu";
+  write_script(folder / "run_rank", rank_script(overrides, hash, cpu ? "cpu" : "cuda", steps, warmup));
+  if (cpu) {
+    write_script(folder / "launch_mpirun", mpirun_script(ranks));
+  } else {
+    write_script(folder / "launch_torchrun", torchrun_script(nodes, per_node));
+    write_script(folder / "launch_slurm", slurm_script(prepared.scenario.name, nodes, per_node));
+  }
   console.print(fmt::format("{}: {} ranks on {} nodes, schedule {} (hash {})\n", output, ranks, nodes,
                             prepared.schedule.name, hash));
   return ok;

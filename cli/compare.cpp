@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "schedule/op.hpp"
 #include "trace/align.hpp"
 #include "trace/native_format.hpp"
+#include "trace/torch_profiler.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
@@ -132,6 +134,12 @@ std::string json_of(const Judged& judged) {
   return root.dump(2) + "\n";
 }
 
+/// A trace file, or a folder of torch.profiler's files.
+Trace read_any(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? read_torch_profiler_folder(path) : read_trace(path);
+}
+
 }  // namespace
 
 int run_compare(const Words& words, const Console& console) {
@@ -140,9 +148,14 @@ int run_compare(const Words& words, const Console& console) {
   const auto app = make_app(
       "compare", "Lays a measured trace over a predicted one: step time, bubble, memory, error by kind of operation.",
       {{"compare predicted.sgt measured.sgt", ""},
-       {"compare predicted.sgt measured.sgt --step 0.05 --bubble 0.03", "exit code 5 if either is missed"}});
+       {"compare predicted.sgt measured.sgt --step 0.05 --bubble 0.03", "exit code 5 if either is missed"},
+       {"compare predicted.sgt profiles/",
+        "files of torch.profiler with the PP: names of torch.distributed.pipelining"}});
   app->add_option("PREDICTED", predicted, "A trace in the native format, as `simulate --trace` writes it")->required();
-  app->add_option("MEASURED", measured, "A trace in the native format, as `execute --trace` writes it")->required();
+  app->add_option("MEASURED", measured,
+                  "A trace in the native format, as `execute --trace` writes it, or a folder of "
+                  "torch.profiler's files, one per rank")
+      ->required();
   app->add_option("--step", limits.step, "Largest error of the step time, as a fraction")
       ->check(number_between(0, 1e6));
   app->add_option("--bubble", limits.bubble, "Largest difference of the bubble fractions")->check(number_between(0, 1));
@@ -152,7 +165,7 @@ int run_compare(const Words& words, const Console& console) {
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   keep_apart({predicted, measured}, {{"--output", output}});
-  Alignment alignment = align(read_trace(predicted), read_trace(measured));
+  Alignment alignment = align(read_trace(predicted), read_any(measured));
   check_comparable(alignment, limits, measured);
   const Judged judged = judge(std::move(alignment), limits);
   write_output(console, output, format == "json" ? json_of(judged) : text_of(judged));

@@ -24,6 +24,7 @@ constexpr std::array verbs = {
     Verb{"explain", "the formula and the inputs behind a number of the report", run_explain},
     Verb{"execute", "run the schedule for real on CPU or GPUs and measure it", run_execute},
     Verb{"profile", "measure this machine for a scenario and write a calibration", run_profile},
+    Verb{"bundle", "one folder to carry to a cluster: frozen schedule, scenario, launch scripts", run_bundle},
     Verb{"compare", "lay a measured trace over a predicted one", run_compare},
     Verb{"validate", "hold predictions against published measurements, per source", run_validate},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   CLI::App* const run_verb = app.add_subcommand("run", "Train for some steps and write the measured trace");
   add_job_options(*run_verb, arguments);
   ProfileArguments profile_arguments;
-  profile_arguments.executable = argv[0];
+  profile_arguments.job.executable = argv[0];
   CLI::App* const profile_verb =
       app.add_subcommand("profile", "Time each kind of operation alone and write a calibration");
   add_profile_options(*profile_verb, profile_arguments);
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (run_verb->parsed()) return run(arguments, {argv, argv + argc});
-    if (profile_verb->parsed()) return run_profile(profile_arguments);
+    if (profile_verb->parsed()) return run_profile(profile_arguments, {argv, argv + argc});
     if (support_verb->parsed()) return print_support();
     return 2;
   } catch (const CLI::ParseError& error) {

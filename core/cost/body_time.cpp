@@ -37,8 +37,13 @@ TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
 
 struct PartTime {
   std::vector<TimeEstimate> times;
-  double kernels = 0, host = 0;
+  double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
 };
+
+TimeEstimate measured_time(const MeasuredKernel& kernel) {
+  const double spread = kernel.seconds * kernel.relative_error;
+  return {{kernel.seconds}, {kernel.seconds - spread}, {kernel.seconds + spread}, Evidence::measured};
+}
 
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
@@ -56,6 +61,10 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
           beside_siblings(collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration),
                           segment.collective.group == Axis::tensor ? of_framework : 1));
       timed.host += model.law.host_launch_s;
+      continue;
+    }
+    if (const MeasuredKernel* const measured = find_measured(model.calibration, segment)) {
+      timed.times.push_back(measured_time(*measured));
       continue;
     }
     timed.times.push_back(kernel_time(segment.kernel, model.law));
@@ -107,11 +116,16 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     const double repeat = part.repeat;
     std::vector<SegmentTime>& segments = result.segments.emplace_back();
     segments.reserve(part.segments.size());
-    std::vector<double> free_s;
-    for (const TimeEstimate& time : parts[p].times) free_s.push_back(time.expected.value * stretch);
+    std::vector<double> paced_s;
+    for (std::size_t i = 0; i < part.segments.size(); ++i) {
+      const Segment& segment = part.segments[i];
+      const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
+      paced_s.push_back(parts[p].times[i].expected.value * (at_host_pace ? stretch : 1));
+    }
+    std::vector<double> free_s = paced_s;
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
-      double seconds = parts[p].times[i].expected.value * (is_collective ? 1 : stretch);
+      double seconds = paced_s[i];
       if (may_hide(part.segments[i], plan.run.overlap)) seconds = exposed(part, parts[p], i, free_s);
       segments.push_back({{seconds}, is_collective});
       (is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};

@@ -1,7 +1,9 @@
 #include "cost/calibration.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <tuple>
 
 namespace stagecraft {
 
@@ -15,6 +17,26 @@ const char* to_text(Evidence evidence) {
       break;
   }
   return "borrowed";
+}
+
+namespace {
+
+auto key_of(const MeasuredKernel& kernel) {
+  return std::tie(kernel.segment, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes);
+}
+
+}  // namespace
+
+bool comes_before(const MeasuredKernel& a, const MeasuredKernel& b) {
+  return key_of(a) < key_of(b);
+}
+
+const MeasuredKernel* find_measured(const Calibration& calibration, const Segment& segment) {
+  if (calibration.measured.empty() || segment.is_collective) return nullptr;
+  const Kernel& kernel = segment.kernel;
+  const MeasuredKernel wanted{segment.name, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes.value, 0, 0};
+  const auto found = std::lower_bound(calibration.measured.begin(), calibration.measured.end(), wanted, comes_before);
+  return found == calibration.measured.end() || comes_before(wanted, *found) ? nullptr : &*found;
 }
 
 const Constant& constant(const Calibration& calibration, const std::string& name) {

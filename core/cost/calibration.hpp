@@ -68,6 +68,17 @@ struct CollectiveProfile {
   Constant low_latency_us;         // of the low-latency protocol
   Constant low_latency_us_per_MB;  // its time per 1e6 bytes
   MeasuredRange bytes, ranks;
+  LinkKind links = LinkKind::nvlink;  // that it was measured over; other links take the rate of their wires
+};
+
+/// Seconds of one segment of a body as `stagecraft profile` found it on the machine itself. It takes the place of the
+/// laws for every segment of this name and shape.
+struct MeasuredKernel {
+  std::string segment;
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  double bytes = 0;
+  double seconds = 0;
+  double relative_error = 0.1;
 };
 
 struct Calibration {
@@ -78,8 +89,15 @@ struct Calibration {
   std::map<int, AttentionProfile> attention;             // by flash version 1, 2, 3
   std::map<std::string, Constant> constants;             // "memory_efficiency", "launch_us", ...
   std::map<std::string, CollectiveProfile> collectives;  // "node/all_reduce", "node/all_gather", ...
+  std::vector<MeasuredKernel> measured;                  // ascending by name and shape, no two alike
   std::vector<std::string> notes;
 };
+
+/// The measured time of a kernel segment; nullptr if the calibration has none.
+const MeasuredKernel* find_measured(const Calibration& calibration, const Segment& segment);
+
+/// The order of Calibration::measured.
+bool comes_before(const MeasuredKernel& a, const MeasuredKernel& b);
 
 /// "HARDWARE+SOFTWARE", or "HARDWARE" alone, which takes the software profile that it names as its default, or the path
 /// of a hardware file. Profiles are `DIR/calibrations/NAME.json` of the library. Throws InputError.

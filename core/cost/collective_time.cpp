@@ -39,9 +39,8 @@ struct Inside {
 
 // NVSwitch reduces in the switch from Hopper on, if at least `nvls_ranks` GPUs take part.
 const CollectiveProfile* measured_inside(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
-  if (shape.inside != LinkKind::nvlink) return nullptr;
   const auto found = calibration.collectives.find(std::string("node/") + word(kind));
-  if (found == calibration.collectives.end()) return nullptr;
+  if (found == calibration.collectives.end() || found->second.links != shape.inside) return nullptr;
   if (found->second.ranks.holds(shape.ranks_per_node) || kind != CollectiveKind::all_reduce) return &found->second;
   // Too few ranks for the measured algorithm: an all-reduce is then a reduce-scatter and an all-gather in turn.
   const auto ring = calibration.collectives.find("node/all_gather");

@@ -42,7 +42,8 @@ struct BodyTime {
 };
 
 /// Times of all bodies of a schedule, indexed by BodyId. Where the host launches kernels more slowly than the GPU
-/// finishes them, all kernel times of the body are stretched to the host's pace. With overlap.tensor a collective that
+/// finishes them, all kernel times of the body are stretched to the host's pace; those that the calibration has
+/// measured stay as they are. With overlap.tensor a collective that
 /// may hide behind kernels counts with what sticks out.
 std::vector<BodyTime> time_bodies(const CostModel& model, const Schedule& schedule, const Plan& plan);
 std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, const Plan& plan);

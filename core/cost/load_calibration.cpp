@@ -1,7 +1,10 @@
 // Profiles as JSON: {"kind": "hardware" | "software", "extends", "description", "default_software", "gemm": {DTYPE:
-// law}, "attention": {"flash_2": law}, "collectives": {"node/all_reduce": law}, "constants": {NAME: constant}, "notes":
-// []}. A constant is {"value", "relative_error", "evidence", "source"}.
+// law}, "attention": {"flash_2": law}, "collectives": {"node/all_reduce": law}, "constants": {NAME: constant},
+// "measured":
+// [{"segment", "batch", "m", "n", "k", "bytes", "time_s", "relative_error"}], "notes": []}. A constant is {"value",
+// "relative_error", "evidence", "source"}.
 
+#include <algorithm>
 #include <array>
 
 #include "base/json_fields.hpp"
@@ -83,7 +86,7 @@ AttentionProfile read_attention(const JsonNode& node) {
 
 CollectiveProfile read_collective(const JsonNode& node) {
   only_keys(node, {"latency_us", "sqrt_us_per_byte", "bus_GBps", "low_latency_us", "low_latency_us_per_MB",
-                   "measured_bytes", "measured_ranks"});
+                   "measured_bytes", "measured_ranks", "measured_links"});
   CollectiveProfile law;
   law.latency_us = read_constant(node.at("latency_us"));
   law.sqrt_us_per_byte = read_constant(node.at("sqrt_us_per_byte"));
@@ -92,7 +95,38 @@ CollectiveProfile read_collective(const JsonNode& node) {
   law.low_latency_us_per_MB = read_positive(node.at("low_latency_us_per_MB"));
   law.bytes = read_range(node, "measured_bytes");
   law.ranks = read_range(node, "measured_ranks");
+  if (const std::optional<JsonNode> links = node.find("measured_links")) {
+    const std::string word = read_one_of(*links, {"nvlink", "pcie", "socket"});
+    law.links = word == "nvlink" ? LinkKind::nvlink : word == "pcie" ? LinkKind::pcie : LinkKind::socket;
+  }
   return law;
+}
+
+MeasuredKernel read_measured_kernel(const JsonNode& node) {
+  only_keys(node, {"segment", "batch", "m", "n", "k", "bytes", "time_s", "relative_error"});
+  MeasuredKernel kernel;
+  kernel.segment = read_nonempty_string(node.at("segment"));
+  kernel.batch = read_integer(node.at("batch"), 1);
+  kernel.m = read_integer(node.at("m"), 0);
+  kernel.n = read_integer(node.at("n"), 0);
+  kernel.k = read_integer(node.at("k"), 0);
+  kernel.bytes = read_number(node.at("bytes"), 0, 1e18);
+  kernel.seconds = read_number(node.at("time_s"), 0, 1e6);
+  kernel.relative_error = read_number(node.at("relative_error"), 0, 1);
+  return kernel;
+}
+
+void read_measured(const JsonNode& root, Calibration& out) {
+  const std::optional<JsonNode> list = root.find("measured");
+  if (!list) return;
+  for (const JsonNode& element : list->elements()) {
+    const MeasuredKernel kernel = read_measured_kernel(element);
+    const auto place = std::lower_bound(out.measured.begin(), out.measured.end(), kernel, comes_before);
+    if (place != out.measured.end() && !comes_before(kernel, *place)) {
+      element.fail("one entry per name and shape; this one was there before");
+    }
+    out.measured.insert(place, kernel);
+  }
 }
 
 constexpr std::array<Dtype, 8> dtypes{Dtype::fp32, Dtype::tf32, Dtype::fp16,  Dtype::bf16,
@@ -127,8 +161,8 @@ void read_notes(const JsonNode& root, Calibration& out) {
 }
 
 void read_hardware(const JsonNode& root, Calibration& out) {
-  only_keys(root,
-            {"kind", "description", "default_software", "gemm", "attention", "collectives", "constants", "notes"});
+  only_keys(root, {"kind", "description", "default_software", "gemm", "attention", "collectives", "constants",
+                   "measured", "notes"});
   if (read_one_of(root.at("kind"), {"hardware", "software"}) != "hardware") root.at("kind").fail("\"hardware\"");
   out.hardware_description = read_nonempty_string(root.at("description"));
   for (const JsonNode& member : root.at("gemm").members()) out.gemm[read_dtype(member)] = read_gemm(member);
@@ -143,6 +177,7 @@ void read_hardware(const JsonNode& root, Calibration& out) {
     for (const JsonNode& member : collectives->members()) out.collectives[member.key()] = read_collective(member);
   }
   read_constants(root, false, out);
+  read_measured(root, out);
   read_notes(root, out);
 }
 

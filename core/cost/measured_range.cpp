@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cost/cost_model.hpp"
@@ -39,7 +40,9 @@ void check_collective(const Segment& segment, const CostModel& model, std::set<s
     found.insert(fmt::format("{} across {} nodes: derived from the NICs' rate", segment.name, shape.nodes));
     return;
   }
-  if (shape.inside != LinkKind::nvlink || model.calibration.collectives.empty()) {
+  const bool measured = std::any_of(model.calibration.collectives.begin(), model.calibration.collectives.end(),
+                                    [&](const auto& law) { return law.second.links == shape.inside; });
+  if (!measured) {
     found.insert(fmt::format("{}: no measured collective for these links, derived from their rates", segment.name));
   }
 }
@@ -53,7 +56,7 @@ std::vector<std::string> outside_measured_range(const CostModel& model, const Sc
       for (const Segment& segment : part.segments) {
         if (segment.is_collective) {
           check_collective(segment, model, found);
-        } else {
+        } else if (find_measured(model.calibration, segment) == nullptr) {
           check_kernel(segment.kernel, segment.name, model, found);
         }
       }

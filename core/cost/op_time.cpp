@@ -40,7 +40,7 @@ void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, Col
 /// Buckets travel beside compute: gradients behind the stage's last backward, parameters behind its first forward.
 bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
   if (op.kind == OpKind::reduce_grad) return overlap.gradient_reduce;
-  return op.kind == OpKind::gather_params && op.lane == Lane::data && overlap.parameter_gather;
+  return op.kind == OpKind::gather_params && op.lane == Lane::data && op.stage.valid() && overlap.parameter_gather;
 }
 
 /// Time of the operation that the buckets of `op` travel beside.

@@ -1,7 +1,6 @@
 // Ranks as processes of this machine, brought up by mpirun.
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/input_error.hpp"
 #include "exec/launch/outputs.hpp"
 #include "exec/launch/run_job.hpp"
+#include "exec/launch/under_mpirun.hpp"
 
 namespace stagecraft {
 
@@ -37,47 +36,15 @@ class TemporaryFolder {
   std::string path_;
 };
 
-std::vector<std::string> mpirun_words(std::int64_t ranks) {
-  std::vector<std::string> words{"mpirun"};
-  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  for (const char* word : {"--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader", "--mca",
-                           "odls_base_sigkill_timeout", "5", "--quiet", "-np"}) {
-    words.emplace_back(word);
-  }
-  words.push_back(std::to_string(ranks));
-  return words;
-}
-
-int run_child(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error("cannot start a process");
-  if (child == 0) {
-    ::execvp(arguments[0], arguments.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 }  // namespace
 
 int launch_local(const Job& job, const JobArguments& arguments, const std::vector<std::string>& words) {
   const std::int64_t ranks = world_size(job.plan.degrees);
   const TemporaryFolder folder;
-  std::vector<std::string> command = mpirun_words(ranks);
-  command.insert(command.end(), words.begin(), words.end());
+  std::vector<std::string> command = words;
   command.insert(command.end(), {"--report-folder", folder.path()});
-  const int status = run_child(command);
+  const int status = run_under_mpirun(ranks, command);
   if (status == 0) return 0;
-  if (status == 127) {
-    throw InputError(
-        InputProblem{"mpirun", 0, 0, "", "no such program", "Open MPI's mpirun on the PATH, or --in-process", ""});
-  }
   std::vector<RankReport> reports;
   std::vector<std::int32_t> silent;
   std::vector<std::vector<RecordedOp>> operations;

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 
+#include "exec/model/out_of_memory.hpp"
+#include "memory/timeline.hpp"
+
 namespace stagecraft {
 
 namespace {
@@ -17,10 +20,16 @@ class RankStream {
   std::optional<c10::StreamGuard> guard_;
 };
 
-RankReport unexpected(const std::exception& error, std::int32_t rank) {
+RankReport unexpected(const std::exception& error, std::int32_t rank, Bytes peak) {
   RankReport report;
   report.place.rank = rank;
-  report.message = "rank " + std::to_string(rank) + ", before the first operation: " + error.what();
+  report.message = "rank " + std::to_string(rank) + ", before the first operation: ";
+  if (is_out_of_memory(error)) {
+    report.message +=
+        "out of memory: " + wanted_memory(error) + "; the rank was predicted to need " + to_text(peak) + " at its peak";
+  } else {
+    report.message += reason_of(error);
+  }
   if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
     if (transport->failure() == TransportFailure::timed_out) report.kind = FailureKind::timed_out;
     if (transport->failure() == TransportFailure::aborted) report.kind = FailureKind::stopped;
@@ -59,7 +68,9 @@ RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& t
   } catch (const RankFailure& failure) {
     outcome.failure = report_of(failure);
   } catch (const std::exception& error) {
-    outcome.failure = unexpected(error, transport.rank());
+    const Coordinates at = coordinates_of(job.plan.degrees, Rank(transport.rank()));
+    const std::vector<MemoryPeak> peaks = memory_peaks(job.plan, job.schedule);
+    outcome.failure = unexpected(error, transport.rank(), peaks[static_cast<std::size_t>(at.pipeline)].peak);
     if (outcome.failure->kind != FailureKind::stopped) transport.abort(outcome.failure->message);
   }
   return outcome;

@@ -1,5 +1,7 @@
 #include "exec/model/stage_model.hpp"
 
+#include "exec/model/out_of_memory.hpp"
+
 namespace stagecraft {
 
 namespace {
@@ -12,6 +14,22 @@ double bytes_per_number(const Plan& plan) {
     default:
       return 2;
   }
+}
+
+std::string name_of(const Layer& layer) {
+  switch (layer.kind) {
+    case LayerKind::embedding:
+      return "embedding";
+    case LayerKind::block:
+      return "block" + std::to_string(layer.index);
+    case LayerKind::head:
+      return "head";
+    case LayerKind::loss:
+      return "loss";
+    case LayerKind::plain:
+      break;
+  }
+  return "layer" + std::to_string(layer.index);
 }
 
 LayerPtr make_layer(const Plan& plan, const Layer& layer, const ModelShape& shape, TensorGroup& group, bool tied_apart,
@@ -49,6 +67,7 @@ std::unique_ptr<StageModel> make_stage_model(const Plan& plan, Stage stage, cons
     if (plan.model.tied_embeddings) table = word != nullptr ? word : word_table(*model);
     model->layers.push_back(
         make_layer(plan, layer, shape, group, copy == TiedCopy::other_rank, table, model->parameters));
+    model->layer_names.push_back(name_of(layer));
   }
   return model;
 }
@@ -62,7 +81,10 @@ Parameter* word_table(StageModel& stage) {
 
 at::Tensor run_forward(StageModel& stage, const at::Tensor& x, const Batch& batch, Tape* tape) {
   at::Tensor y = x;
-  for (const LayerPtr& layer : stage.layers) y = layer->forward(y, batch, tape);
+  for (std::size_t i = 0; i < stage.layers.size(); ++i) {
+    if (tape != nullptr) tape->begin_layer(stage.layer_names[i]);
+    y = naming("activations of", stage.layer_names[i], [&] { return stage.layers[i]->forward(y, batch, tape); });
+  }
   return y;
 }
 

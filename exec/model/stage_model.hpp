@@ -12,7 +12,8 @@ struct StageModel {
   Stage stage;
   ParameterList parameters;
   std::vector<LayerPtr> layers;
-  bool first = false, last = false;  // takes tokens; ends in the loss
+  std::vector<std::string> layer_names;  // "embedding", "block3", "head", "loss", "layer0"
+  bool first = false, last = false;      // takes tokens; ends in the loss
 };
 
 /// Where the second use of a tied embedding lies.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "exec/model/out_of_memory.hpp"
+
 namespace stagecraft {
 
 void WeightGradients::add(std::function<void()> closure) {
@@ -22,9 +24,11 @@ void WeightGradients::run() {
 
 at::Tensor Tape::run(at::Tensor gradient, Backward& backward) {
   while (!steps_.empty()) {
-    const Step step = std::move(steps_.back());
+    const Kept kept = std::move(steps_.back());
     steps_.pop_back();
-    gradient = step(std::move(gradient), backward);
+    const auto step = [&] { return kept.step(std::move(gradient), backward); };
+    // A checkpointed layer's inner tape knows no layer; the outer one does.
+    gradient = kept.layer != nullptr ? naming("gradients of", *kept.layer, step) : step();
   }
   return gradient;
 }

@@ -8,6 +8,7 @@
 // device, so ranks that are threads sharing a GPU would wait for each other inside a tensor-parallel backward for ever.
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "exec/torch.hpp"
@@ -37,13 +38,20 @@ struct Backward {
 class Tape {
  public:
   using Step = std::function<at::Tensor(at::Tensor gradient, Backward& backward)>;
-  void push(Step step) { steps_.push_back(std::move(step)); }
+  void push(Step step) { steps_.push_back({std::move(step), layer_}); }
+  /// Later steps belong to this layer. The name outlives the tape.
+  void begin_layer(const std::string& name) { layer_ = &name; }
   bool empty() const { return steps_.empty(); }
   /// Gradient of the stage's input from that of its output; the tape is empty afterwards.
   at::Tensor run(at::Tensor gradient, Backward& backward);
 
  private:
-  std::vector<Step> steps_;
+  struct Kept {
+    Step step;
+    const std::string* layer = nullptr;
+  };
+  std::vector<Kept> steps_;
+  const std::string* layer_ = nullptr;
 };
 
 /// x + branch(x): call fork before the branch and join after it. Both do nothing without a tape.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -12,19 +13,27 @@
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
 #include "exec/launch/command_line.hpp"
+#include "exec/launch/environment.hpp"
 #include "exec/launch/outputs.hpp"
 #include "exec/launch/preflight.hpp"
 #include "exec/launch/run_rank.hpp"
+#include "exec/launch/under_mpirun.hpp"
 #include "exec/profile/time_layers.hpp"
 #include "exec/profile/time_transfers.hpp"
 #include "exec/profile/write_calibration.hpp"
-#include "exec/run/support.hpp"
+#include "exec/run/gather.hpp"
 #include "exec/transport/in_process.hpp"
 #include "schedule/lower.hpp"
 
 namespace stagecraft {
 
 namespace {
+
+#ifdef STAGECRAFT_HAVE_MPI
+constexpr bool have_mpi = true;
+#else
+constexpr bool have_mpi = false;
+#endif
 
 std::string machine_name(at::Device device) {
   if (!device.is_cpu()) {
@@ -39,59 +48,41 @@ std::string machine_name(at::Device device) {
   return "this CPU";
 }
 
-/// What one rank does; only rank 0's profile is complete.
-Profile profile_rank(const Plan& plan, const ProfileArguments& arguments, Transport& transport) {
-  at::set_num_threads(1);
-  if (arguments.pin) pin_to_core(transport.rank());
-  const c10::InferenceMode no_graph;
-  ExecuteOptions options;
-  options.device = arguments.device;
-  std::vector<std::int32_t> everybody(static_cast<std::size_t>(transport.size()));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  const Group world = transport.make_group(everybody);
-  std::vector<std::int32_t> first(static_cast<std::size_t>(plan.degrees.tensor));
-  std::iota(first.begin(), first.end(), 0);
-  const Group tensor = transport.make_group(first);
-  const Group self = transport.make_group({0});
-  Profile profile;
-  if (tensor.index >= 0) time_layers(plan, options, transport, tensor, arguments.repetitions, profile);
-  transport.barrier(world)->wait();
-  if (self.index >= 0) time_optimizer(plan, options, transport, self, arguments.repetitions, profile);
-  transport.barrier(world)->wait();
-  const double message = plan.stages.size() > 1 ? message_bytes(plan, Stage(0)).value : 1 << 20;
-  const double rows = static_cast<double>(plan.run.batch.micro * plan.run.sequence_length);
-  const double group = std::max(rows * static_cast<double>(plan.model.hidden) * 4, 65536.0);
-  time_transfers(transport, world, tensor, message, group, options.device, arguments.repetitions, profile);
-  return profile;
+std::vector<std::int32_t> consecutive(std::int32_t first, std::int32_t count) {
+  std::vector<std::int32_t> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), first);
+  return ranks;
 }
 
-}  // namespace
-
-void add_profile_options(CLI::App& app, ProfileArguments& arguments) {
-  app.add_option("--scenario", arguments.scenario, "Scenario file")->required();
-  app.add_option("--set", arguments.overrides, "PATH=VALUE, overrides a field of the scenario")
-      ->allow_extra_args(false);
-  app.add_option("--output", arguments.output, "The calibration file to write")->required();
-  app.add_option("--repetitions", arguments.repetitions, "Of each measurement; the median counts")
-      ->check(CLI::Range(1, 1000));
-  app.add_option_function<std::string>(
-      "--device", [&arguments](const std::string& text) { arguments.device = parse_device(text); },
-      "cpu, cuda or cuda:N");
-  app.add_flag("--pin", arguments.pin, "Pin every rank to a core of its own");
-}
-
-int run_profile(const ProfileArguments& arguments) {
-  const Scenario scenario =
-      load_scenario(arguments.scenario, arguments.overrides, default_library(arguments.executable));
-  const Findings findings = check_feasible(scenario);
-  if (has_errors(findings)) {
-    print_findings(findings);
-    return 3;
+/// Groups of `size` neighbouring ranks, made by all ranks in one order; returns the one that this rank belongs to.
+Group neighbours(Transport& transport, std::int32_t size) {
+  Group mine;
+  for (std::int32_t first = 0; first + size <= transport.size(); first += size) {
+    const Group group = transport.make_group(consecutive(first, size));
+    if (group.index >= 0) mine = group;
   }
-  const Plan plan = make_plan(scenario);
-  // As many ranks as share a layer, and two at least, so that a message can be timed.
-  const std::int32_t ranks = world_size(plan.degrees) > 1 ? std::max(plan.degrees.tensor, 2) : 1;
-  InProcessJob job(ranks, {600, true});
+  return mine;
+}
+
+/// Every rank measured the same segments at the same time; the mean of their medians counts.
+void average(Profile& profile, const Group& world, Transport& transport, at::Device device) {
+  std::vector<double> mine;
+  for (const TimedSegment& segment : profile.segments)
+    mine.insert(mine.end(), {segment.seconds, segment.relative_error});
+  const std::vector<std::vector<double>> all = gather_numbers(mine, world, transport, device);
+  for (std::size_t i = 0; i < profile.segments.size(); ++i) {
+    TimedSegment& segment = profile.segments[i];
+    segment.seconds = segment.relative_error = 0;
+    for (const std::vector<double>& theirs : all) {
+      segment.seconds += theirs.at(2 * i) / static_cast<double>(all.size());
+      segment.relative_error = std::max(segment.relative_error, theirs.at(2 * i + 1));
+    }
+  }
+}
+
+int profile_in_process(const Job& job, const ProfileArguments& arguments) {
+  const std::int32_t ranks = profile_ranks(job);
+  InProcessJob shared(ranks, {arguments.job.timeout_s, true});
   std::vector<Profile> profiles(static_cast<std::size_t>(ranks));
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
   std::vector<std::thread> threads;
@@ -99,10 +90,10 @@ int run_profile(const ProfileArguments& arguments) {
     threads.emplace_back([&, rank] {
       const auto at = static_cast<std::size_t>(rank);
       try {
-        profiles[at] = profile_rank(plan, arguments, job.transport(rank));
+        profiles[at] = profile_rank(job, arguments, shared.transport(rank));
       } catch (const std::exception& error) {
         errors[at] = std::current_exception();
-        job.transport(rank).abort(error.what());
+        shared.transport(rank).abort(error.what());
       }
     });
   }
@@ -110,10 +101,72 @@ int run_profile(const ProfileArguments& arguments) {
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
-  write_file_whole(arguments.output, calibration_text(profiles.front(), scenario, machine_name(arguments.device)));
-  fmt::print("{}: {} segments and {} transfers of {} measured\n", arguments.output, profiles.front().segments.size(),
-             profiles.front().transfers.size(), scenario.name);
+  write_profile(job, arguments, profiles.front());
   return 0;
+}
+
+}  // namespace
+
+std::int32_t profile_ranks(const Job& job) {
+  const Degrees& degrees = job.plan.degrees;
+  return world_size(degrees) > 1 ? std::max(degrees.tensor, 2) : 1;
+}
+
+Profile profile_rank(const Job& job, const ProfileArguments& arguments, Transport& transport) {
+  at::set_num_threads(1);
+  if (arguments.job.pin) pin_to_core(transport.rank());
+  const c10::InferenceMode no_graph;
+  const Plan& plan = job.plan;
+  const Group world = transport.make_group(consecutive(0, transport.size()));
+  const Group tensor = neighbours(transport, plan.degrees.tensor);
+  const Group self = neighbours(transport, 1);
+  Profile profile;
+  const Timing timing{job, arguments.job.options, transport, world, tensor, self, arguments.repetitions};
+  time_layers(timing, profile);
+  time_optimizer(timing, profile);
+  average(profile, world, transport, arguments.job.options.device);
+  time_transfers(timing, profile);
+  return profile;
+}
+
+void write_profile(const Job& job, const ProfileArguments& arguments, const Profile& profile) {
+  write_file_whole(arguments.output,
+                   calibration_text(profile, job.scenario, machine_name(arguments.job.options.device)));
+  fmt::print("{}: {} segments and {} transfers of {} measured\n", arguments.output, profile.segments.size(),
+             profile.transfers.size(), job.scenario.name);
+  std::fflush(stdout);
+}
+
+void add_profile_options(CLI::App& app, ProfileArguments& arguments) {
+  JobArguments& job = arguments.job;
+  app.add_option("--scenario", job.scenario, "Scenario file")->required();
+  app.add_option("--set", job.overrides, "PATH=VALUE, overrides a field of the scenario")->allow_extra_args(false);
+  app.add_option("--schedule", job.schedule, "Lowered schedule, as `stagecraft profile` writes it")->required();
+  app.add_option("--output", arguments.output, "The calibration file to write")->required();
+  app.add_option("--repetitions", arguments.repetitions, "Of each measurement; the median counts")
+      ->check(CLI::Range(1, 1000));
+  app.add_option_function<std::string>(
+      "--device", [&job](const std::string& text) { job.options.device = parse_device(text); }, "cpu, cuda or cuda:N");
+  app.add_flag("--in-process", job.in_process, "Ranks as threads of one process");
+  app.add_flag("--pin", job.pin, "Pin every rank to a core of its own");
+}
+
+int run_profile(const ProfileArguments& arguments, const std::vector<std::string>& words) {
+  const std::unique_ptr<Job> job = load_job(arguments.job);
+  if (has_errors(job->findings)) {
+    print_findings(job->findings);
+    return 3;
+  }
+  const bool processes = arguments.job.options.device.is_cpu() && !arguments.job.in_process && profile_ranks(*job) > 1;
+  if (!processes) return profile_in_process(*job, arguments);
+#ifdef STAGECRAFT_HAVE_MPI
+  if (launch_environment().launcher == Launcher::mpirun) return profile_mpi_rank(*job, arguments);
+#endif
+  if (!have_mpi) {
+    throw InputError(
+        InputProblem{"command line", 0, 0, "", "ranks as processes", "a build with MPI, or --in-process", ""});
+  }
+  return run_under_mpirun(profile_ranks(*job), words);
 }
 
 }  // namespace stagecraft

@@ -45,56 +45,53 @@ struct StageTimes {
 /// One stage with random input and gradient.
 class TimedStage {
  public:
-  TimedStage(const Plan& plan, Stage stage, const ExecuteOptions& options, Transport& transport, const Group& tensor)
+  TimedStage(const Plan& plan, Stage stage, const Timing& timing)
       : plan_(plan),
-        group_(tensor.size() > 1 ? TensorGroup(transport, tensor, plan.run.parallel.sequence_parallel)
-                                 : TensorGroup()) {
-    BufferPolicy policy = buffer_policy(plan, options);
+        timing_(timing),
+        group_(timing.tensor.size() > 1
+                   ? TensorGroup(timing.transport, timing.tensor, plan.run.parallel.sequence_parallel)
+                   : TensorGroup()),
+        tokens_(token_source(plan, timing.options)) {
+    BufferPolicy policy = buffer_policy(plan, timing.options);
     policy.zero_stage = 0;
-    shape_ = model_shape(plan, policy.value, options.device);
+    shape_ = model_shape(plan, policy.value, timing.options.device);
     model_ = make_stage_model(plan, stage, shape_, group_, TiedCopy::none, nullptr);
-    buffers_.push_back(make_stage_buffers(*model_, policy, transport, {}, tensor, true));
-    const TokenSource tokens(std::max<std::int64_t>(plan.model.vocabulary, 1), plan.run.sequence_length, options.seed);
-    if (plan.model.plain_layers.empty()) {
-      batch_ = make_batch(plan, shape_, tokens, 0, 0, 0);
-    }
+    buffers_.push_back(make_stage_buffers(*model_, policy, timing.transport, timing.self, timing.tensor, true));
   }
 
-  StageTimes times(std::int32_t repetitions) {
-    StageTimes result;
-    std::vector<double> forward, backward, input, weight;
-    for (std::int32_t i = -2; i < repetitions; ++i) {  // the first two warm up
+  StageTimes times(const at::Tensor& input) {
+    input_ = input;
+    std::vector<double> forward, backward, first_half, second_half;
+    for (std::int32_t i = -2; i < timing_.repetitions; ++i) {  // the first two warm up
+      timing_.transport.barrier(timing_.world)->wait();
       Tape tape;
-      const double f = timed([&] { output_ = run_forward(*model_, input_, batch_, &tape); });
+      const double f = timed([&] { run(i + 2, tape); });
       WeightGradients at_once(false);
       Backward whole{at_once, {}, 0};
       const double b = timed([&] { tape.run(gradient(), whole); }) - whole.recompute_s;
-      Tape again;
-      run_forward(*model_, input_, batch_, &again);
+      run(i + 2, tape);
       WeightGradients later(true);
       Backward half{later, {}, 0};
-      const double d = timed([&] { again.run(gradient(), half); }) - half.recompute_s;
+      const double d = timed([&] { tape.run(gradient(), half); }) - half.recompute_s;
       const double w = timed([&] { later.run(); });
       if (i < 0) continue;
       forward.push_back(f);
       backward.push_back(b);
-      input.push_back(d);
-      weight.push_back(w);
+      first_half.push_back(d);
+      second_half.push_back(w);
     }
-    result = {median_of(forward), median_of(backward), median_of(input), median_of(weight)};
-    return result;
+    return {median_of(forward), median_of(backward), median_of(first_half), median_of(second_half)};
   }
 
-  void set_input(const at::Tensor& x, Batch batch) {
-    input_ = x;
-    if (x.defined() || batch.samples.defined()) batch_ = std::move(batch);
-  }
-  const Batch& batch() const { return batch_; }
   const at::Tensor& output() const { return output_; }
   std::vector<StageBuffers>& buffers() { return buffers_; }
-  at::Device device() const { return shape_.device; }
 
  private:
+  void run(std::int64_t step, Tape& tape) {
+    const Batch batch = make_stage_batch(plan_, shape_, tokens_, timing_.options.seed, *model_, step, 0, 0);
+    output_ = run_forward(*model_, input_, batch, &tape);
+  }
+
   at::Tensor gradient() const {
     if (model_->last) return at::ones({}, at::TensorOptions().dtype(at::kDouble)).to(shape_.device);
     return at::empty_like(output_).fill_(1e-3);
@@ -113,11 +110,12 @@ class TimedStage {
   }
 
   const Plan& plan_;
+  const Timing& timing_;
   TensorGroup group_;
+  TokenSource tokens_;
   ModelShape shape_;
   std::unique_ptr<StageModel> model_;
   std::vector<StageBuffers> buffers_;
-  Batch batch_;
   at::Tensor input_, output_;
 };
 
@@ -140,7 +138,7 @@ void divide(const Body& body, Median time, Profile& profile) {
   double left = time.value, weights = 0;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
-      if (segment.is_collective || segment.kernel.kind == KernelKind::host) continue;
+      if (segment.is_collective) continue;
       const TimedSegment* const known = find(profile, segment);
       if (known != nullptr) {
         left -= known->seconds * part.repeat;
@@ -154,8 +152,7 @@ void divide(const Body& body, Median time, Profile& profile) {
   std::vector<TimedSegment> made;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
-      if (segment.is_collective || segment.kernel.kind == KernelKind::host || find(profile, segment) != nullptr)
-        continue;
+      if (segment.is_collective || find(profile, segment) != nullptr) continue;
       const Kernel& kernel = segment.kernel;
       made.push_back({segment.name, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes.value,
                       left * weight_of(segment) / weights, time.relative_error});
@@ -164,80 +161,106 @@ void divide(const Body& body, Median time, Profile& profile) {
   for (TimedSegment& segment : made) add_segment(profile, std::move(segment));
 }
 
-/// The optimizer's memory-bound pass on the rank of a stage.
-Segment optimizer_pass(const Bodies& bodies, std::size_t stage) {
-  const BodyId id = bodies.of_stage[stage][static_cast<std::size_t>(OpKind::optimizer_step)];
-  for (const BodyPart& part : bodies.bodies[id.index()].parts) {
-    for (const Segment& segment : part.segments) {
-      if (segment.kernel.kind == KernelKind::memory) return segment;
+/// Segments of the optimizer bodies that a rank of the schedule runs.
+std::vector<Segment> optimizer_segments(const Bodies& bodies, KernelKind kind) {
+  std::vector<Segment> segments;
+  for (const std::vector<BodyId>& of_kind : bodies.of_stage) {
+    const BodyId id = of_kind[static_cast<std::size_t>(OpKind::optimizer_step)];
+    if (!id.valid()) continue;
+    for (const BodyPart& part : bodies.bodies[id.index()].parts) {
+      for (const Segment& segment : part.segments) {
+        if (!segment.is_collective && segment.kernel.kind == kind) segments.push_back(segment);
+      }
     }
   }
-  return {};
+  return segments;
+}
+
+TimedSegment timed_segment(const Segment& segment, double seconds, double relative_error) {
+  const Kernel& kernel = segment.kernel;
+  return {segment.name, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes.value, seconds, relative_error};
 }
 
 Median scaled(Median time, double factor) {
   return {time.value * factor, time.relative_error};
 }
 
+bool splits_backward(const Schedule& schedule) {
+  return std::any_of(schedule.programs.begin(), schedule.programs.end(), [](const std::vector<Op>& program) {
+    return std::any_of(program.begin(), program.end(), [](const Op& op) { return op.kind == OpKind::input_grad; });
+  });
+}
+
+Median time_step_exchange(const Timing& timing) {
+  std::vector<double> seconds;
+  for (std::int32_t i = -2; i < timing.repetitions; ++i) {
+    timing.transport.barrier(timing.world)->wait();
+    const double begin_s = now_s();
+    const at::Tensor sum = at::zeros({1}, at::TensorOptions().dtype(at::kDouble)).to(timing.options.device);
+    timing.transport.all_reduce(sum, Reduction::sum, timing.world)->wait();
+    synchronize(timing.options.device);
+    if (i >= 0) seconds.push_back(now_s() - begin_s);
+  }
+  return median_of(std::move(seconds));
+}
+
 }  // namespace
 
-void time_layers(const Plan& whole, const ExecuteOptions& options, Transport& transport, const Group& tensor,
-                 std::int32_t repetitions, Profile& profile) {
-  const Plan plan = cut_by_kind(whole);
+void time_layers(const Timing& timing, Profile& profile) {
+  const Plan plan = cut_by_kind(timing.job.plan);
   const Bodies bodies = make_bodies(plan);
+  const bool split = splits_backward(timing.job.schedule);
   at::Tensor x;
-  Batch batch;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    TimedStage stage(plan, Stage(s), options, transport, tensor);
-    if (s == 0 && !plan.model.plain_layers.empty()) {
-      const double bytes = c10::elementSize(buffer_policy(plan, options).value) == 2 ? 2 : 4;
-      const std::int64_t in = plain_widths(plan.model.plain_layers.front(), bytes).in;
-      const std::int64_t out = plain_widths(plan.model.plain_layers.back(), bytes).out;
-      batch = make_plain_batch(plan, model_shape(plan, buffer_policy(plan, options).value, options.device), in, out,
-                               options.seed, 0, 0, 0);
-    } else if (s == 0) {
-      batch = stage.batch();
-    }
-    stage.set_input(x, batch);
-    const StageTimes times = stage.times(repetitions);
+    TimedStage stage(plan, Stage(s), timing);
+    const StageTimes times = stage.times(x);
     x = stage.output();
     const auto body = [&](OpKind kind) -> const Body& {
       return bodies.bodies[bodies.of_stage[s][static_cast<std::size_t>(kind)].index()];
     };
     divide(body(OpKind::forward), times.forward, profile);
-    // Both ways of running a backward are made of the same segments; the one that schedules use most decides.
     const double halves = times.input_grad.value + times.weight_grad.value;
-    const double factor = halves > 0 ? times.backward.value / halves : 1;
+    const double factor = !split && halves > 0 ? times.backward.value / halves : 1;
     divide(body(OpKind::input_grad), scaled(times.input_grad, factor), profile);
     divide(body(OpKind::weight_grad), scaled(times.weight_grad, factor), profile);
   }
 }
 
-void time_optimizer(const Plan& whole, const ExecuteOptions& options, Transport& transport, const Group& self,
-                    std::int32_t repetitions, Profile& profile) {
-  const Plan plan = cut_by_kind(whole);
-  TimedStage stage(plan, Stage(plan.stages.size() > 1 ? std::size_t{1} : std::size_t{0}), options, transport, self);
+void time_optimizer(const Timing& timing, Profile& profile) {
+  Plan plan = cut_by_kind(timing.job.plan);
+  plan.run.zero_stage = 0;  // a rank alone updates all that it holds
+  const std::size_t measured_stage = plan.stages.size() > 1 ? 1 : 0;
+  TimedStage stage(plan, Stage(measured_stage), timing);
   std::vector<double> seconds;
-  for (std::int32_t i = -2; i < repetitions; ++i) {
-    synchronize(stage.device());
+  for (std::int32_t i = -2; i < timing.repetitions; ++i) {
+    timing.transport.barrier(timing.world)->wait();
+    synchronize(timing.options.device);
     const double begin_s = now_s();
     prepare_gradients(stage.buffers().front());
     squared_norm(stage.buffers());
-    adamw_update(stage.buffers(), options.optimizer, 1, 1);
-    synchronize(stage.device());
+    adamw_update(stage.buffers(), timing.options.optimizer, 1, 1);
+    synchronize(timing.options.device);
     if (i >= 0) seconds.push_back(now_s() - begin_s);
   }
-  const Median time = median_of(seconds);
-  // The pass's bytes are proportional to the parameters of a rank, and so is its time.
-  const std::size_t measured_stage = plan.stages.size() > 1 ? 1 : 0;
-  const Segment measured = optimizer_pass(make_bodies(plan), measured_stage);
-  if (measured.kernel.bytes.value <= 0) return;
-  const Bodies bodies = make_bodies(whole);
-  for (std::size_t s = 0; s < whole.stages.size(); ++s) {
-    const Segment pass = optimizer_pass(bodies, s);
-    const Kernel& kernel = pass.kernel;
-    add_segment(profile, {pass.name, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes.value,
-                          time.value * kernel.bytes.value / measured.kernel.bytes.value, time.relative_error});
+  const Median time = median_of(std::move(seconds));
+  const Median exchange = time_step_exchange(timing);
+  // The pass's bytes are proportional to the parameters that a rank updates, and so is its time. Every stage of the cut
+  // plan stands for a rank of its own.
+  std::vector<PipelineRank> own_rank;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) own_rank.emplace_back(s);
+  const Bodies cut = make_bodies(plan, own_rank);
+  const BodyId id = cut.of_stage[measured_stage][static_cast<std::size_t>(OpKind::optimizer_step)];
+  double bytes = 0;
+  for (const BodyPart& part : cut.bodies[id.index()].parts) {
+    for (const Segment& segment : part.segments) bytes += segment.kernel.bytes.value;
+  }
+  if (bytes <= 0) return;
+  for (const Segment& pass : optimizer_segments(timing.job.schedule.bodies, KernelKind::memory)) {
+    const double seconds_of_pass = time.value * pass.kernel.bytes.value / bytes;
+    add_segment(profile, timed_segment(pass, seconds_of_pass, time.relative_error));
+  }
+  for (const Segment& host : optimizer_segments(timing.job.schedule.bodies, KernelKind::host)) {
+    add_segment(profile, timed_segment(host, exchange.value, exchange.relative_error));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "exec/run/recorder.hpp"
+#include "schedule/lower.hpp"
 
 namespace stagecraft {
 
@@ -86,19 +87,26 @@ void time_collective(Transport& transport, const Group& world, const Group& grou
 
 }  // namespace
 
-void time_transfers(Transport& transport, const Group& world, const Group& group, double message_bytes,
-                    double group_bytes, at::Device device, std::int32_t repetitions, Profile& profile) {
-  if (transport.size() > 1) time_messages(transport, world, message_bytes, device, repetitions, profile);
+void time_transfers(const Timing& timing, Profile& profile) {
+  Transport& transport = timing.transport;
+  const Plan& plan = timing.job.plan;
+  const Group &world = timing.world, &group = timing.tensor;
+  const at::Device device = timing.options.device;
+  const std::int32_t repetitions = timing.repetitions;
+  const double message_size = plan.stages.size() > 1 ? message_bytes(plan, Stage(0)).value : 1 << 20;
+  const double rows = static_cast<double>(plan.run.batch.micro * plan.run.sequence_length);
+  const double group_size = std::max(rows * static_cast<double>(plan.model.hidden) * 4, 65536.0);
+  if (transport.size() > 1) time_messages(transport, world, message_size, device, repetitions, profile);
   if (group.size() < 2) return;
   // Bus factors as nccl-tests counts them: 2 (n - 1) / n for all-reduce, (n - 1) / n for the others.
   const double share = static_cast<double>(group.size() - 1) / static_cast<double>(group.size());
   time_collective(
-      transport, world, group, "all_reduce", 2 * share, group_bytes, device, repetitions, profile,
+      transport, world, group, "all_reduce", 2 * share, group_size, device, repetitions, profile,
       [&](const at::Tensor& whole, const at::Tensor&) { return transport.all_reduce(whole, Reduction::sum, group); });
   time_collective(
-      transport, world, group, "all_gather", share, group_bytes, device, repetitions, profile,
+      transport, world, group, "all_gather", share, group_size, device, repetitions, profile,
       [&](const at::Tensor& whole, const at::Tensor& part) { return transport.all_gather(whole, part, group); });
-  time_collective(transport, world, group, "reduce_scatter", share, group_bytes, device, repetitions, profile,
+  time_collective(transport, world, group, "reduce_scatter", share, group_size, device, repetitions, profile,
                   [&](const at::Tensor& whole, const at::Tensor& part) {
                     return transport.reduce_scatter(part, whole, Reduction::sum, group);
                   });

@@ -1,15 +1,12 @@
 #pragma once
 // Seconds of messages and collectives between ranks.
 
-#include "exec/profile/measured_segment.hpp"
-#include "exec/transport/transport.hpp"
+#include "exec/profile/time_layers.hpp"
 
 namespace stagecraft {
 
-/// Called by all ranks. `bytes` is what a scenario's messages and collectives have; a sixteenth of it gives the
-/// latency. "send" between ranks 0 and 1 (half a round trip), and the collectives of `tensor` and `data` if they have
-/// members.
-void time_transfers(Transport& transport, const Group& world, const Group& group, double message_bytes,
-                    double group_bytes, at::Device device, std::int32_t repetitions, Profile& profile);
+/// Called by all ranks: "send" between ranks 0 and 1 (half a round trip) and the collectives of the tensor group, at
+/// the size that the scenario's messages have and at a sixteenth of it.
+void time_transfers(const Timing& timing, Profile& profile);
 
 }  // namespace stagecraft

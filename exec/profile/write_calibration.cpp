@@ -27,6 +27,13 @@ double wire_rate(const Scenario& scenario) {
   return rate;
 }
 
+/// The slowest kind of wire inside a node, which is what a group's links count as.
+std::string link_word(const Scenario& scenario) {
+  LinkKind kind = LinkKind::nvlink;
+  for (const WireSpec& wire : scenario.cluster.node.wires) kind = std::max(kind, wire.kind);
+  return to_text(kind);
+}
+
 Json collective(const TimedTransfer& one, const std::string& source) {
   Json law;
   law["latency_us"] = constant(one.latency_s * 1e6, one.relative_error, source);
@@ -53,7 +60,8 @@ std::string calibration_text(const Profile& profile, const Scenario& scenario, c
   Json constants = Json::object();
   for (const TimedTransfer& one : profile.transfers) {
     if (one.name != "send") {
-      collectives["node/" + one.name] = collective(one, source);
+      Json& law = collectives["node/" + one.name] = collective(one, source);
+      law["measured_links"] = link_word(scenario);
       continue;
     }
     const double rate = wire_rate(scenario);

@@ -33,6 +33,20 @@ at::Tensor normal_rows(const ModelShape& shape, const std::string& name, std::in
   return host.to(shape.device);
 }
 
+double bytes_per_number(const Plan& plan) {
+  return plan.run.precision == Precision::fp32 || plan.run.precision == Precision::tf32 ? 4 : 2;
+}
+
+at::Tensor plain_samples(const Plan& plan, const ModelShape& shape, std::uint64_t seed, std::int64_t first) {
+  const std::int64_t in = plain_widths(plan.model.plain_layers.front(), bytes_per_number(plan)).in;
+  return normal_rows(shape, "samples", shape.sequences, in, seed, first);
+}
+
+at::Tensor plain_targets(const Plan& plan, const ModelShape& shape, std::uint64_t seed, std::int64_t first) {
+  const std::int64_t out = plain_widths(plan.model.plain_layers.back(), bytes_per_number(plan)).out;
+  return normal_rows(shape, "targets", shape.sequences, out, seed, first);
+}
+
 }  // namespace
 
 TokenSource::TokenSource(std::int64_t vocabulary, std::int64_t length, std::uint64_t seed)
@@ -76,6 +90,12 @@ void TokenSource::read(std::int64_t sequence, std::int64_t* tokens) const {
   for (std::int64_t t = 0; t <= length_; ++t) tokens[t] = tokens_[static_cast<std::size_t>(begin + t)];
 }
 
+TokenSource token_source(const Plan& plan, const ExecuteOptions& options) {
+  if (options.data.empty())
+    return {std::max<std::int64_t>(plan.model.vocabulary, 1), plan.run.sequence_length, options.seed};
+  return TokenSource::from_file(options.data, plan.model.vocabulary, plan.run.sequence_length);
+}
+
 Batch make_batch(const Plan& plan, const ModelShape& shape, const TokenSource& source, std::int64_t step,
                  std::int32_t data_rank, std::int32_t micro_batch) {
   const std::int64_t first = first_sequence(plan, step, data_rank, micro_batch);
@@ -89,12 +109,23 @@ Batch make_batch(const Plan& plan, const ModelShape& shape, const TokenSource& s
   return batch;
 }
 
-Batch make_plain_batch(const Plan& plan, const ModelShape& shape, std::int64_t in, std::int64_t out, std::uint64_t seed,
-                       std::int64_t step, std::int32_t data_rank, std::int32_t micro_batch) {
+Batch make_plain_batch(const Plan& plan, const ModelShape& shape, std::uint64_t seed, std::int64_t step,
+                       std::int32_t data_rank, std::int32_t micro_batch) {
   const std::int64_t first = first_sequence(plan, step, data_rank, micro_batch);
   Batch batch;
-  batch.samples = normal_rows(shape, "samples", shape.sequences, in, seed, first);
-  batch.targets = normal_rows(shape, "targets", shape.sequences, out, seed, first);
+  batch.samples = plain_samples(plan, shape, seed, first);
+  batch.targets = plain_targets(plan, shape, seed, first);
+  return batch;
+}
+
+Batch make_stage_batch(const Plan& plan, const ModelShape& shape, const TokenSource& source, std::uint64_t seed,
+                       const StageModel& stage, std::int64_t step, std::int32_t data_rank, std::int32_t micro_batch) {
+  if (!stage.first && !stage.last) return {};
+  if (plan.model.plain_layers.empty()) return make_batch(plan, shape, source, step, data_rank, micro_batch);
+  const std::int64_t first = first_sequence(plan, step, data_rank, micro_batch);
+  Batch batch;
+  if (stage.first) batch.samples = plain_samples(plan, shape, seed, first);
+  if (stage.last) batch.targets = plain_targets(plan, shape, seed, first);
   return batch;
 }
 

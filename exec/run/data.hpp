@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/model/shape.hpp"
+#include "exec/model/stage_model.hpp"
+#include "exec/run/options.hpp"
 #include "plan/plan.hpp"
 
 namespace stagecraft {
@@ -29,13 +30,20 @@ class TokenSource {
   std::vector<std::int32_t> tokens_;  // empty: synthetic
 };
 
+/// What a run is told to read: its token file, or synthetic tokens. Throws InputError.
+TokenSource token_source(const Plan& plan, const ExecuteOptions& options);
+
 /// Micro-batch `micro_batch` of data rank `data_rank` in step `step` (counted from 0, warm-up included): sequences
 /// step * global + data_rank * (m * micro) + micro_batch * micro + i.
 Batch make_batch(const Plan& plan, const ModelShape& shape, const TokenSource& source, std::int64_t step,
                  std::int32_t data_rank, std::int32_t micro_batch);
 
-/// The same for plain layers: normal samples and targets of the given widths.
-Batch make_plain_batch(const Plan& plan, const ModelShape& shape, std::int64_t in, std::int64_t out, std::uint64_t seed,
-                       std::int64_t step, std::int32_t data_rank, std::int32_t micro_batch);
+/// The same for plain layers: normal samples and targets of the widths of the first and the last layer.
+Batch make_plain_batch(const Plan& plan, const ModelShape& shape, std::uint64_t seed, std::int64_t step,
+                       std::int32_t data_rank, std::int32_t micro_batch);
+
+/// What one stage reads of a micro-batch: inputs if it is the first, labels or targets if it is the last.
+Batch make_stage_batch(const Plan& plan, const ModelShape& shape, const TokenSource& source, std::uint64_t seed,
+                       const StageModel& stage, std::int64_t step, std::int32_t data_rank, std::int32_t micro_batch);
 
 }  // namespace stagecraft

@@ -1,5 +1,6 @@
 // F, B, I, W.
 
+#include "exec/model/out_of_memory.hpp"
 #include "exec/run/rank_executor.hpp"
 
 namespace stagecraft {
@@ -16,15 +17,8 @@ Stage previous(Stage stage) {
 }  // namespace
 
 Batch RankExecutor::batch_for(const StageModel& model, MicroBatch micro_batch) const {
-  if (!model.first && !model.last) return {};
-  const Plan& plan = inputs_.plan;
-  if (plan.model.plain_layers.empty()) {
-    return make_batch(plan, shape_, tokens_, steps_run_, groups_.at.data, micro_batch.value);
-  }
-  const double bytes = plan.run.precision == Precision::fp32 || plan.run.precision == Precision::tf32 ? 4 : 2;
-  const std::int64_t in = plain_widths(plan.model.plain_layers.front(), bytes).in;
-  const std::int64_t out = plain_widths(plan.model.plain_layers.back(), bytes).out;
-  return make_plain_batch(plan, shape_, in, out, inputs_.options.seed, steps_run_, groups_.at.data, micro_batch.value);
+  return make_stage_batch(inputs_.plan, shape_, tokens_, inputs_.options.seed, model, steps_run_, groups_.at.data,
+                          micro_batch.value);
 }
 
 void RankExecutor::forward(const Op& op) {
@@ -44,7 +38,9 @@ void RankExecutor::forward(const Op& op) {
 }
 
 void RankExecutor::ready_for_gradients(StageBuffers& buffers) {
-  if (!buffers.gradients.defined()) prepare_gradients(buffers);
+  if (!buffers.gradients.defined()) {
+    naming("gradients of stage", std::to_string(buffers.model->stage.value), [&] { prepare_gradients(buffers); });
+  }
   // The last stage adds to the embedding's gradient too.
   if (tied_here_ && buffers.model->last && !buffers_.front().gradients.defined()) prepare_gradients(buffers_.front());
 }
@@ -81,7 +77,7 @@ void RankExecutor::backward(const Op& op, std::size_t record) {
 void RankExecutor::weight_grad(const Op& op) {
   Cell& here = cell(op.stage, op.micro_batch);
   ready_for_gradients(buffers_of(op.stage));
-  here.weights->run();
+  naming("weight gradients of stage", std::to_string(op.stage.value), [&] { here.weights->run(); });
   here.weights.reset();
 }
 

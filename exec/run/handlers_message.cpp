@@ -1,6 +1,7 @@
 // Sends and receives between stages. A message is named alike at both ends: by its channel, and a tag made of its kind,
 // the producing stage and the micro-batch. Every receive gets a buffer of its own, freed with its last user.
 
+#include "exec/model/out_of_memory.hpp"
 #include "exec/run/rank_executor.hpp"
 
 namespace stagecraft {
@@ -42,11 +43,11 @@ at::Tensor RankExecutor::whole_message(const at::Tensor& part) {
   return scattered() ? tensor_.gather_rows(part) : part;
 }
 
-at::Tensor RankExecutor::message_buffer(Stage producer) const {
+at::Tensor RankExecutor::message_buffer(Stage below) const {
   const Plan& plan = inputs_.plan;
   if (!plan.model.plain_layers.empty()) {
     const double bytes = plan.run.precision == Precision::fp32 || plan.run.precision == Precision::tf32 ? 4 : 2;
-    const Layer& last = plan.layers[static_cast<std::size_t>(plan.stages[producer.index()].last) - 1];
+    const Layer& last = plan.layers[static_cast<std::size_t>(plan.stages[below.index()].last) - 1];
     return at::empty(
         {shape_.sequences, plain_widths(plan.model.plain_layers[static_cast<std::size_t>(last.index)], bytes).out},
         shape_.options());
@@ -73,7 +74,8 @@ void RankExecutor::receive(const Op& op, std::uint32_t position, std::size_t rec
   const MessageEnds ends = ends_of(op);
   Cell& here = cell(op.stage, op.micro_batch);
   at::Tensor& into = ends.gradient ? here.output_gradient : here.input;
-  into = message_buffer(ends.producer);
+  into = naming("the message of", word_of(op.kind),
+                [&] { return message_buffer(ends.gradient ? op.stage : ends.producer); });
   const std::int32_t peer = peer_rank(inputs_.plan, groups_, rank_of(inputs_.schedule, ends.other));
   const std::int32_t tag =
       message_tag(ends.gradient, ends.producer.value, stage_count(inputs_.schedule), op.micro_batch.value);

@@ -8,17 +8,13 @@
 #include <csignal>
 #include <thread>
 
+#include "exec/model/out_of_memory.hpp"
 #include "exec/run/support.hpp"
+#include "memory/timeline.hpp"
 
 namespace stagecraft {
 
 namespace {
-
-TokenSource token_source(const Plan& plan, const ExecuteOptions& options) {
-  if (options.data.empty())
-    return {std::max<std::int64_t>(plan.model.vocabulary, 1), plan.run.sequence_length, options.seed};
-  return TokenSource::from_file(options.data, plan.model.vocabulary, plan.run.sequence_length);
-}
 
 bool goes_on_behind(OpKind kind) {
   return is_send(kind) || is_receive(kind) || kind == OpKind::reduce_grad || kind == OpKind::unshard ||
@@ -71,7 +67,9 @@ void RankExecutor::build_stages() {
     models_.push_back(make_stage_model(plan, Stage(stage), shape_, tensor_, copy, word));
   }
   for (const std::unique_ptr<StageModel>& model : models_) {
-    buffers_.push_back(make_stage_buffers(*model, policy, transport_, groups_.data, groups_.tensor, model->first));
+    buffers_.push_back(naming(
+        "values, gradients and optimizer states of stage", std::to_string(model->stage.value),
+        [&] { return make_stage_buffers(*model, policy, transport_, groups_.data, groups_.tensor, model->first); }));
   }
   cells_.resize(models_.size() * static_cast<std::size_t>(plan.micro_batches));
 }
@@ -133,7 +131,8 @@ StepResult RankExecutor::run_step() {
   } catch (const RankFailure&) {
     throw;
   } catch (const std::exception& error) {
-    fail(error.what(), FailureKind::rank_failed);
+    const bool memory = is_out_of_memory(error);
+    fail(memory ? memory_text(wanted_memory(error)) : reason_of(error), FailureKind::rank_failed);
   }
   ++steps_run_;
   return result_;
@@ -296,6 +295,14 @@ std::vector<std::string> RankExecutor::pending_texts() const {
     texts.push_back(std::move(text));
   }
   return texts;
+}
+
+std::string RankExecutor::memory_text(const std::string& wanted) const {
+  const std::vector<MemoryPeak> peaks = memory_peaks(inputs_.plan, inputs_.schedule);
+  const MemoryPeak& peak = peaks[static_cast<std::size_t>(groups_.at.pipeline)];
+  std::string text = "out of memory: " + wanted;
+  if (meter_ != nullptr) text += fmt::format("; {} were held", to_text(Bytes{static_cast<double>(meter_->current())}));
+  return text + fmt::format("; the rank was predicted to need {} at its peak", to_text(peak.peak));
 }
 
 void RankExecutor::fail(const std::string& reason, FailureKind kind) {

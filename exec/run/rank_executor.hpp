@@ -79,6 +79,7 @@ class RankExecutor {
   void read_times(const Pending& pending);
   void drill(std::uint32_t position);
   [[noreturn]] void fail(const std::string& reason, FailureKind kind);
+  std::string memory_text(const std::string& wanted) const;
   std::vector<std::string> pending_texts() const;
 
   // handlers_compute.cpp
@@ -90,7 +91,8 @@ class RankExecutor {
   void receive(const Op& op, std::uint32_t position, std::size_t record);
   at::Tensor message_part(const at::Tensor& whole) const;
   at::Tensor whole_message(const at::Tensor& part);
-  at::Tensor message_buffer(Stage producer) const;
+  /// For what passes between stage `below` and the next: an activation, or the gradient of one.
+  at::Tensor message_buffer(Stage below) const;
   bool scattered() const;
   // handlers_state.cpp
   void reduce_grad(const Op& op, std::uint32_t position, std::size_t record);

@@ -69,11 +69,8 @@ class MpiTransport final : public Transport {
 
   WorkHandle irecv(const at::Tensor& tensor, const Message& message) override {
     check_message(tensor, message, rank(), size());
-    auto work = begin({tensor});
-    check_mpi(MPI_Irecv(tensor.data_ptr(), mpi_count(tensor.numel()), type_of(tensor), message.peer, mpi_tag(message),
-                        state_.messages, work->request()),
-              "MPI_Irecv");
-    return work;
+    check_usable(tensor);
+    return std::make_unique<MpiReceive>(state_, tensor, message, mpi_tag(message));
   }
 
   WorkHandle all_reduce(const at::Tensor& tensor, Reduction reduction, const Group& group) override {
@@ -177,10 +174,11 @@ class MpiTransport final : public Transport {
  private:
   std::unique_ptr<MpiWork> begin(std::vector<at::Tensor> kept) {
     throw_if_stopped(state_);
-    for (const at::Tensor& tensor : kept) {
-      if (!tensor.is_cpu()) throw TransportError(TransportFailure::refused, "mpi: only tensors in host memory");
-    }
+    for (const at::Tensor& tensor : kept) check_usable(tensor);
     return std::make_unique<MpiWork>(state_, std::move(kept));
+  }
+  static void check_usable(const at::Tensor& tensor) {
+    if (!tensor.is_cpu()) throw TransportError(TransportFailure::refused, "mpi: only tensors in host memory");
   }
   MPI_Datatype type_of(const at::Tensor& tensor) const { return mpi_type(state_, tensor.scalar_type()); }
   MPI_Comm comm(const Group& group) const { return state_.groups[static_cast<std::size_t>(group.id)]; }

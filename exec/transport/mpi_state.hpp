@@ -15,6 +15,8 @@ namespace stagecraft {
 
 inline constexpr std::size_t abort_text_size = 512;
 
+class MpiReceive;
+
 struct MpiState {
   TransportOptions options;
   MPI_Comm messages = MPI_COMM_NULL;
@@ -23,6 +25,8 @@ struct MpiState {
   MPI_Op half_sum = MPI_OP_NULL, half_max = MPI_OP_NULL;
   MPI_Op bfloat_sum = MPI_OP_NULL, bfloat_max = MPI_OP_NULL;
   MPI_Datatype two_bytes = MPI_DATATYPE_NULL;
+  std::vector<MpiReceive*> waiting;   // receives whose message has not come, in the order they were posted
+  std::vector<at::Tensor> abandoned;  // tensors that MPI may still write to after a stop
   MPI_Request stop_request = MPI_REQUEST_NULL;
   std::array<char, abort_text_size> stop_text{};
   bool stopped = false;
@@ -41,6 +45,9 @@ int mpi_count(std::int64_t elements);
 
 void make_half_operations(MpiState& state);
 void free_half_operations(MpiState& state);
+
+/// Takes every message that has come for a waiting receive. Throws TransportError(refused) for one of another size.
+void take_messages(MpiState& state);
 
 /// Throws TransportError(aborted) if another rank sent a reason to stop or this process was told to.
 void throw_if_stopped(MpiState& state);

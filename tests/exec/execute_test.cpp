@@ -1,6 +1,9 @@
 // Whole jobs in one process: their traces, their memory, and how they end when a rank fails.
 
+#include <c10/core/CPUAllocator.h>
+
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <random>
@@ -44,6 +47,24 @@ TinyLayout two_stages() {
   layout.pipeline = 2;
   return layout;
 }
+
+/// The host's memory as if it ended after so many allocations; the libraries' own words for it.
+class ScarceMemory final : public c10::Allocator {
+ public:
+  explicit ScarceMemory(int allocations) : left_(allocations) { c10::SetCPUAllocator(this); }
+  ~ScarceMemory() override { c10::SetCPUAllocator(inner_); }
+  c10::DataPtr allocate(std::size_t bytes) override {
+    TORCH_CHECK(left_-- > 0, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+                " bytes. Error code 12 (Cannot allocate memory)");
+    return inner_->allocate(bytes);
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return inner_->raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { inner_->copy_data(to, from, bytes); }
+
+ private:
+  c10::Allocator* const inner_ = c10::GetCPUAllocator();
+  std::atomic<int> left_;
+};
 
 }  // namespace
 
@@ -100,7 +121,8 @@ TEST_CASE("Memory is counted per rank and comes back to where it was after every
     REQUIRE(per_step > 0);
     // fp32 values, gradients, two moments: at least 16 bytes per parameter of the stage.
     CHECK(series.value.front() > 16.0 * 3 * 32 * 32);
-    CHECK(series.value[per_step] == series.value[2 * per_step]);
+    // A thread may hold another's few numbers (losses, norms) a moment longer in one step than in the next.
+    CHECK(series.value[per_step] == Approx(series.value[2 * per_step]).epsilon(0).margin(1024));
     CHECK(*std::max_element(series.value.begin(), series.value.end()) > series.value.front());
   }
 }
@@ -134,6 +156,32 @@ TEST_CASE("A rank that throws or stalls at any point ends the job in time, with 
     CHECK_THAT(message, Catch::Contains("--> " + to_text(cell) + " <--"));
     CHECK_THAT(message, Catch::Contains(drill.kind == Drill::Kind::raise ? "raised by --drill" : "within the timeout"));
   }
+}
+
+TEST_CASE("Memory that runs out names the operation, the tensor, its size and the predicted peak") {
+  const Job job = make_job(tiny_plan(tiny_gpt(4), {}), "1f1b");
+  JobArguments arguments;
+  std::set<std::string> wanted;
+  for (int allocations = 0; allocations < 1200; allocations += 29) {
+    std::vector<RankOutcome> outcomes;
+    {
+      const ScarceMemory scarce(allocations);
+      outcomes = run(job, arguments);
+    }
+    if (!outcomes[0].failure) continue;
+    const std::string message = failure_message(job.schedule, {*outcomes[0].failure}, {});
+    INFO(allocations << " allocations\n" << message);
+    CHECK(exit_code({*outcomes[0].failure}, {}) == 6);
+    CHECK_THAT(message, Catch::Contains("out of memory: "));
+    CHECK_THAT(message, Catch::Contains("predicted to need"));
+    for (const char* what : {"values, gradients and optimizer states of stage 0", "activations of block2",
+                             "gradients of block1", "gradients of head"}) {
+      if (message.find(std::string(" bytes for ") + what) != std::string::npos) wanted.insert(what);
+    }
+    if (message.find("activations of") != std::string::npos) CHECK_THAT(message, Catch::Contains("--> 0F"));
+    if (message.find("for gradients of") != std::string::npos) CHECK_THAT(message, Catch::Contains("--> 0B"));
+  }
+  CHECK(wanted.size() == 4);
 }
 
 TEST_CASE("What a failed job had measured is kept as a trace") {

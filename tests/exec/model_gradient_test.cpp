@@ -34,7 +34,7 @@ struct OneRank {
     buffers.values.mul_(10);
     const TokenSource tokens(std::max<std::int64_t>(plan.model.vocabulary, 1), plan.run.sequence_length, 3);
     batch = plan.model.plain_layers.empty() ? make_batch(plan, shape, tokens, 0, 0, 0)
-                                            : make_plain_batch(plan, shape, 8, 4, 3, 0, 0, 0);
+                                            : make_plain_batch(plan, shape, 3, 0, 0, 0);
   }
 
   double loss() { return run_forward(*model, {}, batch, nullptr).item<double>(); }

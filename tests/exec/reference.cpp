@@ -88,7 +88,7 @@ TrainingRecord train_on_one_device(const Plan& plan, const ExecuteOptions& optio
   const auto model = make_stage_model(alone, Stage(0), shape, group, TiedCopy::none, nullptr);
   std::vector<StageBuffers> buffers;
   buffers.push_back(make_stage_buffers(*model, policy, transport, self, self, true));
-  const TokenSource tokens(std::max<std::int64_t>(alone.model.vocabulary, 1), alone.run.sequence_length, options.seed);
+  const TokenSource tokens = token_source(alone, options);
   const double parts = alone.micro_batches;
   TrainingRecord record;
   for (std::int32_t step = 0; step < steps; ++step) {
@@ -100,7 +100,7 @@ TrainingRecord train_on_one_device(const Plan& plan, const ExecuteOptions& optio
         const std::int32_t index = data * plan.micro_batches + micro_batch;
         const Batch batch = alone.model.plain_layers.empty()
                                 ? make_batch(alone, shape, tokens, step, 0, index)
-                                : make_plain_batch(alone, shape, 8, 4, options.seed, step, 0, index);
+                                : make_plain_batch(alone, shape, options.seed, step, 0, index);
         Tape tape;
         loss_sum.add_(run_forward(*model, {}, batch, &tape).to(at::kDouble));
         WeightGradients weights(false);

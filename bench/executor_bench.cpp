@@ -1,0 +1,144 @@
+// What the executor measures on this machine beside what the simulator predicts of it from a profile of the same
+// machine: two ranks pinned to two cores, five interleaved runs, medians. And what the interpreter costs. Runs the
+// programs as a user does; the machine must be quiet.
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "figure.hpp"
+#include "trace/native_format.hpp"
+
+using namespace stagecraft;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int rounds = 5;
+
+struct Case {
+  const char* name;
+  const char* overrides;
+};
+
+constexpr std::array cases = {Case{"1f1b", "--set schedule=1f1b"}, Case{"zb-h1", "--set schedule=zb-h1"},
+                              Case{"tensor-2", "--set parallel.pipeline=1 --set parallel.tensor=2"}};
+
+struct Round {
+  double predicted_s = 0, measured_s = 0, bubble = 0, memory = 0;
+};
+
+std::string run(const std::string& command) {
+  std::FILE* const pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start " + command);
+  std::string out;
+  std::array<char, 4096> buffer;
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) out.append(buffer.data(), n);
+  const int status = ::pclose(pipe);
+  if (status != 0) throw std::runtime_error(fmt::format("exit status {}: {}", status, command));
+  return out;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+template <class Field>
+double median_of(const std::vector<Round>& all, Field field) {
+  std::vector<double> values;
+  for (const Round& round : all) values.push_back(round.*field);
+  return median(std::move(values));
+}
+
+class Runs {
+ public:
+  Runs(std::string program, std::string scenario)
+      : program_(std::move(program)),
+        scenario_(std::move(scenario)),
+        folder_(fs::temp_directory_path() / fmt::format("stagecraft-bench-{}", ::getpid())) {
+    fs::create_directories(folder_);
+  }
+  ~Runs() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  Round one(const Case& one) const {
+    const std::string profile = file("here.json"), predicted = file("predicted.sgt"), measured = file("measured.sgt");
+    run(words("profile", one.overrides) + " --pin --output " + profile + " >/dev/null");
+    run(words("simulate", one.overrides) + " --set calibration=" + profile + " --trace " + predicted + " >/dev/null");
+    run(words("execute", one.overrides) + " --pin --warmup 2 --steps 7 --trace " + measured + " >/dev/null");
+    const auto told = nlohmann::json::parse(run(program_ + " compare --format json " + predicted + " " + measured));
+    Round round;
+    round.predicted_s = told.at("predicted_step_time_s");
+    round.measured_s = told.at("measured_step_time_s");
+    round.bubble = told.at("bubble_fraction_difference");
+    for (const auto& rank : told.at("memory")) {
+      const double error = rank.at("error");
+      if (std::abs(error) > std::abs(round.memory)) round.memory = error;
+    }
+    return round;
+  }
+
+  /// What a step takes beyond its operations on a lone rank, as a fraction of these; and their mean time.
+  std::pair<double, double> overhead() const {
+    const std::string measured = file("alone.sgt");
+    run(words("execute", "--set parallel.pipeline=1 --set model.blocks=1 --set sequence_length=64") +
+        " --in-process --pin --warmup 5 --steps 20 --trace " + measured + " >/dev/null");
+    const Trace trace = read_trace(measured);
+    double busy = 0, operations = 0;
+    for (const Span& span : trace.spans) {
+      busy += span.end_s - span.begin_s;
+      operations += span.kind == OpKind::forward || span.kind == OpKind::backward ? 1 : 0;
+    }
+    return {(trace.end_s - trace.begin_s - busy) / busy, busy / operations};
+  }
+
+ private:
+  std::string file(const char* name) const { return (folder_ / name).string(); }
+  std::string words(const char* verb, const char* overrides) const {
+    return fmt::format("{} {} {} {}", program_, verb, scenario_, overrides);
+  }
+
+  std::string program_, scenario_;
+  fs::path folder_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool json = bench::wants_json(argc, argv);
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  if (!fs::exists(folder / "stagecraft-exec") || !fs::exists(folder / "stagecraft")) {
+    fmt::print(stderr,
+               "bench executor: stagecraft and stagecraft-exec are not built beside this program (tools/test)\n");
+    return 1;
+  }
+  const Runs runs((folder / "stagecraft").string(), STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json");
+  std::array<std::vector<Round>, cases.size()> all;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < cases.size(); ++i) all[i].push_back(runs.one(cases[i]));
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string name = std::string("executor/") + cases[i].name;
+    const double predicted = median_of(all[i], &Round::predicted_s), measured = median_of(all[i], &Round::measured_s);
+    bench::print({name + "/step-time", 1e3 * measured, "ms", 1e3 * predicted, "predicted"}, json);
+    bench::print({name + "/step-time-error", 100 * std::abs(predicted / measured - 1), "%", 5.0, "limit"}, json);
+    bench::print({name + "/bubble-error", std::abs(median_of(all[i], &Round::bubble)), "", 0.03, "limit"}, json);
+    bench::print({name + "/peak-memory-error", 100 * std::abs(median_of(all[i], &Round::memory)), "%", 3.0, "limit"},
+                 json);
+  }
+  const auto [share, operation_s] = runs.overhead();
+  bench::print({"executor/interpreter-overhead", 100 * share, "%", 2.0, "limit"}, json);
+  bench::print({"executor/interpreter-overhead/operation", 1e3 * operation_s, "ms", 1.0, "where the limit holds"},
+               json);
+}
