@@ -12,11 +12,11 @@
 #include <filesystem>
 
 #include "base/file_io.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
 #include "cost/cost_model.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "plan/plan.hpp"
-#include "refusal.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
 
@@ -81,9 +81,10 @@ std::string executor_program() {
     if (runnable(candidate)) return candidate;
     folders = colon == std::string::npos ? "" : folders.substr(colon + 1);
   }
-  throw UsageError(fmt::format("{} is neither beside stagecraft nor on the PATH: it is built where LibTorch is found "
-                               "(tools/fetch_torch, then cmake -DSTAGECRAFT_EXEC=ON)",
-                               program_name));
+  throw UsageError(
+      fmt::format("{} is neither beside stagecraft nor on the PATH: it is built where LibTorch is found "
+                  "(tools/fetch_torch, then cmake -DSTAGECRAFT_EXEC=ON)",
+                  program_name));
 }
 
 int run_program(const std::vector<std::string>& words) {

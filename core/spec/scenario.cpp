@@ -12,6 +12,7 @@
 #include "spec/read_cluster.hpp"
 #include "spec/read_model.hpp"
 #include "spec/read_run.hpp"
+#include "spec/resolve.hpp"
 #include "spec/schema.hpp"
 
 namespace stagecraft {
@@ -150,14 +151,21 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
       overrides);
 }
 
-Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
-                        const Library& library) {
+JsonDocument resolve_scenario(std::string_view text, const std::string& name) {
   const JsonDocument written = JsonDocument::from_text(text, name);
   if (!written.root().is(JsonKind::object)) written.root().fail("an object");
-  return without_void_figures(
-      scenario_from(with_overrides(load_extended(written.root(), locate_scenario, scenario_short_forms()), overrides),
-                    name, library),
-      overrides);
+  return load_extended(written.root(), locate_scenario, scenario_short_forms());
+}
+
+JsonDocument resolve_part(const JsonNode& node, const std::string& kind, const Library& library) {
+  return load_extended(node, locator(kind, library),
+                       kind == "clusters" ? cluster_short_forms() : std::vector<ShortForm>{});
+}
+
+Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
+                        const Library& library) {
+  return without_void_figures(scenario_from(with_overrides(resolve_scenario(text, name), overrides), name, library),
+                              overrides);
 }
 
 ModelSpec load_model(const std::string& name_or_path, const Library& library) {

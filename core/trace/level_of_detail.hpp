@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "trace/time_class.hpp"
@@ -66,28 +65,33 @@ class SliceRow {
   Slice operator[](std::size_t i) const { return {begin_[i], end_[i], tensor(i), kind_[i], span_[i]}; }
   std::int64_t begin_ns(std::size_t i) const { return begin_[i]; }
   std::int64_t end_ns(std::size_t i) const { return end_[i]; }
+  SliceClass kind(std::size_t i) const { return kind_[i]; }
 
   /// Index of the first slice that ends after `time_ns`; size() if there is none.
   std::size_t first_ending_after(std::int64_t time_ns) const;
   /// Slice that holds `time_ns`, or size().
   std::size_t at(std::int64_t time_ns) const;
 
-  /// Time by class within [from_ns, to_ns); the tensor part of a cut slice is cut in proportion (rounded).
+  /// Time by class within [from_ns, to_ns); the tensor part of a slice that is cut is cut in proportion.
   TimeByClass between(std::int64_t from_ns, std::int64_t to_ns) const;
+  TimeByClass sum() const;
 
-  /// What lies in consecutive columns: see `sample`.
-  friend class ColumnSampler;
+  /// Adds what lies within [from_ns, to_ns) to `time`. `first` is the first slice that ends after from_ns; returned is
+  /// the first that ends after to_ns. Costs at most two blocks and a search, however many slices lie between.
+  std::size_t add_between(std::size_t first, std::int64_t from_ns, std::int64_t to_ns, TimeByClass& time) const;
 
  private:
   static constexpr std::size_t block = 16;
   std::int64_t tensor(std::size_t i) const { return tensor_.empty() ? 0 : tensor_[i]; }
-  TimeByClass before(std::int64_t time_ns) const;
+  void add_part(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, TimeByClass& time) const;
+  std::size_t last_block_within(std::size_t from, std::int64_t to_ns) const;
 
   std::vector<std::int64_t> begin_, end_, tensor_;  // tensor_ is empty if no slice has any
   std::vector<SliceClass> kind_;
   std::vector<std::uint32_t> span_;
   std::vector<std::int64_t> block_begin_;  // begin of slice i * block
   std::vector<TimeByClass> block_sum_;     // of the slices before i * block
+  TimeByClass sum_{};
 };
 
 }  // namespace stagecraft
