@@ -8,20 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "trace/level_of_detail.hpp"
+#include "trace/level_of_detail_rows.hpp"
 #include "trace/summary.hpp"
 #include "trace/trace.hpp"
 
 namespace stagecraft::gui {
-
-/// One row of slices: a lane of a rank.
-struct LaneRow {
-  std::int32_t rank = 0, node = 0;
-  Lane lane = Lane::compute;
-  std::uint16_t sub_lane = 0;  // transfers that overlap lie on several
-  bool segments = false;       // what lies inside the operations of the compute lane
-  SliceRow slices;
-};
 
 /// Memory of one rank over time, by class; the value of point i holds until point i + 1.
 struct MemoryCurve {
