@@ -66,6 +66,7 @@ class SliceRow {
   std::int64_t begin_ns(std::size_t i) const { return begin_[i]; }
   std::int64_t end_ns(std::size_t i) const { return end_[i]; }
   SliceClass kind(std::size_t i) const { return kind_[i]; }
+  std::uint32_t span(std::size_t i) const { return span_[i]; }
 
   /// Index of the first slice that ends after `time_ns`; size() if there is none.
   std::size_t first_ending_after(std::int64_t time_ns) const;

@@ -32,6 +32,7 @@ struct RowOptions {
   std::set<std::string> folded;  // ids
   std::string filter;      // "" or words that a row's id, label or stage has to contain: "rank 3", "node1 pipeline"
   bool memory = true;      // a memory row under every open rank
+  int rank_height = 24;    // logical pixels
   bool interleave = true;  // of two traces: rank by rank, else one after the other
 };
 

@@ -45,7 +45,9 @@ struct TimelineView {
   std::optional<double> cursor_s;
   bool critical_path = false;  // mark it, dim by slack
   bool arrows = true;          // of the selected slice
-  bool title = false;          // a heading and a legend: for pictures
+  bool title = false;          // a heading: for pictures
+  bool legend = true;          // at the bottom
+  std::uint64_t version = 0;   // counts changes of anything but axis, scroll, selection, hover, area and cursor
   bool dimmed = false;         // stale
 };
 
