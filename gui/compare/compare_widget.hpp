@@ -29,6 +29,7 @@ class CompareWidget : public QWidget {
 
  Q_SIGNALS:
   void status(const QString& text);
+  void compared();  // the tables are filled
 
  private:
   struct State;

@@ -49,7 +49,4 @@ struct LoadedTrace {
 std::unique_ptr<const LoadedTrace> make_loaded_trace(Trace trace, std::string name, double memory_limit_bytes = 0,
                                                      const std::atomic<bool>* cancel = nullptr);
 
-/// Opens a native trace, a Chrome JSON or a Kineto JSON file. Throws InputError.
-Trace read_any_trace(const std::string& path);
-
 }  // namespace stagecraft::gui
