@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/refusal.hpp"
 #include "calibration_files.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
 #include "memory/timeline.hpp"
 #include "plan/plan.hpp"
-#include "refusal.hpp"
 #include "report/number_text.hpp"
 #include "schedule/lower.hpp"
 #include "spec/scenario.hpp"

@@ -12,11 +12,11 @@
 #include <filesystem>
 
 #include "base/file_io.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
 #include "cost/cost_model.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "plan/plan.hpp"
-#include "refusal.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
 

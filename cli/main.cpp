@@ -9,9 +9,9 @@
 
 #include "base/allocator.hpp"
 #include "base/input_error.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
-#include "refusal.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {

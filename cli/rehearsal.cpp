@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
+#include "base/refusal.hpp"
 #include "calibration_files.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "estimate/estimated_trace.hpp"
 #include "estimate/memory_counters.hpp"
+#include "estimate/staleness.hpp"
 #include "estimate/steady_state.hpp"
-#include "refusal.hpp"
 #include "report/make_report.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
-#include "staleness.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
 #include "sim/simulate.hpp"
 #endif

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "base/input_error.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
-#include "refusal.hpp"
 #include "report/family_table.hpp"
 #include "report/schedule_trace.hpp"
 #include "report/svg.hpp"

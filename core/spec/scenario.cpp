@@ -12,6 +12,7 @@
 #include "spec/read_cluster.hpp"
 #include "spec/read_model.hpp"
 #include "spec/read_run.hpp"
+#include "spec/resolve.hpp"
 #include "spec/schema.hpp"
 
 namespace stagecraft {
@@ -183,14 +184,24 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
                               overrides);
 }
 
-Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
-                        const Library& library) {
+JsonDocument resolve_scenario(std::string_view text, const std::string& name) {
   const JsonDocument written = JsonDocument::from_text(text, name);
   if (!written.root().is(JsonKind::object)) written.root().fail("an object");
   Reading reading;
-  JsonDocument resolved = load_extended(written.root(), scenario_locator(reading), scenario_short_forms());
-  return without_void_figures(scenario_from(with_overrides(std::move(resolved), overrides), name, library, reading),
-                              overrides);
+  return load_extended(written.root(), scenario_locator(reading), scenario_short_forms());
+}
+
+JsonDocument resolve_part(const JsonNode& node, const std::string& kind, const Library& library) {
+  Reading reading;
+  return load_extended(node, locator(kind, library, reading),
+                       kind == "clusters" ? cluster_short_forms() : std::vector<ShortForm>{});
+}
+
+Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
+                        const Library& library) {
+  Reading reading;
+  JsonDocument resolved = with_overrides(resolve_scenario(text, name), overrides);
+  return without_void_figures(scenario_from(std::move(resolved), name, library, reading), overrides);
 }
 
 ModelSpec load_model(const std::string& name_or_path, const Library& library) {

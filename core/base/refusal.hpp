@@ -6,7 +6,7 @@
 
 #include "base/findings.hpp"
 
-namespace stagecraft::cli {
+namespace stagecraft {
 
 class Refusal : public std::runtime_error {
  public:
@@ -22,4 +22,4 @@ class Refusal : public std::runtime_error {
 /// Throws a Refusal if there is an error among the findings.
 void refuse_errors(const std::string& file, const Findings& findings);
 
-}  // namespace stagecraft::cli
+}  // namespace stagecraft

@@ -1,8 +1,8 @@
-#include "refusal.hpp"
+#include "base/refusal.hpp"
 
 #include <utility>
 
-namespace stagecraft::cli {
+namespace stagecraft {
 namespace {
 
 std::string lines_of(const std::string& file, const Findings& findings) {
@@ -23,4 +23,4 @@ void refuse_errors(const std::string& file, const Findings& findings) {
   if (has_errors(findings)) throw Refusal(file, findings);
 }
 
-}  // namespace stagecraft::cli
+}  // namespace stagecraft

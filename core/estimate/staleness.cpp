@@ -1,4 +1,4 @@
-#include "staleness.hpp"
+#include "estimate/staleness.hpp"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 
 #include "schedule/asynchronous.hpp"
 
-namespace stagecraft::cli {
+namespace stagecraft {
 
 void note_staleness(const Schedule& schedule, bool cold, Findings& findings) {
   if (!schedule.asynchronous) return;
@@ -31,4 +31,4 @@ void note_staleness(const Schedule& schedule, bool cold, Findings& findings) {
        fmt::format("{} micro-batches", 2 * schedule.shape.ranks + 1)});
 }
 
-}  // namespace stagecraft::cli
+}  // namespace stagecraft

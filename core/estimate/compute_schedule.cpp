@@ -1,4 +1,4 @@
-#include "compute_schedule.hpp"
+#include "estimate/compute_schedule.hpp"
 
 #include <fmt/core.h>
 
@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "base/input_error.hpp"
+#include "base/refusal.hpp"
 #include "estimate/stage_durations.hpp"
-#include "refusal.hpp"
 #include "schedule/check.hpp"
 #include "schedule/csv_text.hpp"
 #include "schedule/family.hpp"
 
-namespace stagecraft::cli {
+namespace stagecraft {
 namespace {
 
 const FamilyEntry& entry_of(const Scenario& scenario) {
@@ -90,4 +90,4 @@ Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const Cost
   return schedule;
 }
 
-}  // namespace stagecraft::cli
+}  // namespace stagecraft

@@ -7,7 +7,7 @@
 #include "spec/scenario.hpp"
 #include "topology/topology.hpp"
 
-namespace stagecraft::cli {
+namespace stagecraft {
 
 /// The compute-only schedule that the scenario names, generated or read from its CSV file. Communication in a CSV file
 /// is left out, with a note in `findings`: lowering places it anew. Throws InputError, or a Refusal if the schedule
@@ -15,4 +15,4 @@ namespace stagecraft::cli {
 Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const CostModel& costs, const Topology& topology,
                           Findings& findings);
 
-}  // namespace stagecraft::cli
+}  // namespace stagecraft
