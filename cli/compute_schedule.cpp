@@ -63,27 +63,10 @@ Schedule from_csv(const Scenario& scenario, const Plan& plan, Findings& findings
   return schedule;
 }
 
-/// Refuses what would take minutes and many gigabytes: a million passes cost about five seconds and one gigabyte.
-void check_size(const Scenario& scenario, const Plan& plan) {
-  constexpr std::int64_t most_passes = 1 << 20;
-  const std::int64_t per_micro_batch = 2 * static_cast<std::int64_t>(plan.stages.size()) * plan.run.steps;
-  if (per_micro_batch * plan.micro_batches <= most_passes) return;
-  const std::int64_t most = std::max<std::int64_t>(most_passes / per_micro_batch, 1);
-  const std::int64_t sequences = plan.run.batch.micro * plan.degrees.data;
-  refuse_errors(
-      scenario.path,
-      {{Severity::error, "scenario-too-large", "/batch/global",
-        fmt::format(
-            "{} micro-batches through {} stages in {} steps are {} forward and backward passes; at most {} are played",
-            plan.micro_batches, plan.stages.size(), plan.run.steps, per_micro_batch * plan.micro_batches, most_passes),
-        fmt::format("{}", most * sequences)}});
-}
-
 }  // namespace
 
 Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const CostModel& costs, const Topology& topology,
                           Findings& findings) {
-  check_size(scenario, plan);
   const ScheduleSpec& spec = plan.run.schedule;
   if (!spec.csv.empty()) return from_csv(scenario, plan, findings);
   ScheduleRequest request;
@@ -95,7 +78,16 @@ Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const Cost
   if (spec.group_size) request.group_size = static_cast<std::int32_t>(*spec.group_size);
   const FamilyEntry& entry = entry_of(scenario);
   refuse_errors(scenario.path, entry.refuse(request));
-  return entry.generate(request);
+  Schedule schedule = entry.generate(request);
+  if (schedule.placement.size() > 1 && plan.run.overlap.gradient_reduce) {
+    findings.push_back(
+        {Severity::note, "no-effect", "/overlap/gradient_reduce",
+         fmt::format("this setting changes nothing here: {} adds up both copies of a stage after its last "
+                     "backward, so reductions wait for the end",
+                     entry.name),
+         "false"});
+  }
+  return schedule;
 }
 
 }  // namespace stagecraft::cli

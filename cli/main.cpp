@@ -20,6 +20,7 @@ namespace {
 constexpr std::array verbs = {
     Verb{"simulate", "rehearse one training step of a scenario and report where the time and memory go", run_simulate},
     Verb{"check", "say whether a scenario can run: layout, schedule, memory", run_check},
+    Verb{"memory", "show what fills each GPU, whether it fits, and the changes that make it fit", run_memory},
     Verb{"explain", "the formula and the inputs behind a number of the report", run_explain},
     Verb{"execute", "run the schedule for real on CPU or GPUs and measure it", run_execute},
     Verb{"profile", "measure this machine for a scenario and write a calibration", run_profile},
@@ -91,6 +92,7 @@ int run_and_report(const Words& words, const Console& console) {
 
 int main(int argc, char** argv) {
   using namespace stagecraft::cli;
+  occupy_closed_streams();
   stagecraft::keep_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is found at the write
   Interrupt interrupt;

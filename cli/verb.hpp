@@ -18,6 +18,7 @@ struct Verb {
 
 int run_simulate(const Words& words, const Console& console);
 int run_check(const Words& words, const Console& console);
+int run_memory(const Words& words, const Console& console);
 int run_explain(const Words& words, const Console& console);
 int run_execute(const Words& words, const Console& console);
 int run_profile(const Words& words, const Console& console);

@@ -5,6 +5,7 @@
 
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -22,26 +23,58 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   return rank_of(schedule, Stage{next}, op.replica);
 }
 
-// What buckets hide: all but one of them travel while the last backward (the first forward) of the stage still runs.
-double hidden_by_buckets(const CostModel& model, const Schedule& schedule, const Plan& plan, const Op& op,
-                         const CollectiveTime& time, double bytes) {
-  const bool reduces = op.kind == OpKind::reduce_grad, gathers = op.kind == OpKind::gather_params;
-  const bool overlapped = (reduces && plan.run.overlap.gradient_reduce) ||
-                          (gathers && plan.run.overlap.parameter_gather && op.lane == Lane::data);
-  if (!overlapped || !op.stage.valid() || schedule.bodies.of_stage.empty()) return 0;
-  const double buckets = std::ceil(bytes / plan.run.gradient_bucket_bytes);
-  const OpKind beside = reduces ? OpKind::backward : OpKind::forward;
-  const BodyId body = schedule.bodies.of_stage[op.stage.index()][static_cast<std::size_t>(beside)];
-  if (buckets < 2 || !body.valid()) return 0;
-  const Bodies alone{{schedule.bodies.bodies[body.index()]}, {}};
-  const double compute = time_bodies(model, alone, plan).front().total.expected.value;
-  return std::min(time.shared.value, compute) * (1 - 1 / buckets);
+/// Under hybrid sharding the replicas of a shard add up what the reduce-scatter left.
+void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, CollectiveTime& time) {
+  if (group_size(plan.degrees, Axis::replica) < 2) return;
+  const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
+  const CollectiveTime more =
+      collective_time(CollectiveKind::all_reduce, scattered / shards, model.replica, model.calibration);
+  time.total.expected += more.total.expected;
+  time.total.low += more.total.low;
+  time.total.high += more.total.high;
+  time.latency += more.latency;
+  time.wire_bytes += more.wire_bytes;
+  time.shared += more.shared;
 }
 
-CollectiveTime without(CollectiveTime time, double hidden) {
-  const double left = time.shared.value > 0 ? 1 - hidden / time.shared.value : 1;
-  time.total = {time.total.expected * left, time.total.low * left, time.total.high * left, time.total.evidence};
-  time.shared = time.shared * left;
+/// Time of the last operation of a stage that adds to its weight gradients, during which buckets fill one by one.
+Seconds last_backward(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+                      Stage stage) {
+  const std::vector<Op>& program = schedule.programs[rank.index()];
+  for (auto op = program.rbegin(); op != program.rend(); ++op) {
+    const bool adds = op->kind == OpKind::backward || op->kind == OpKind::weight_grad;
+    if (!adds || op->stage != stage || !op->body.valid()) continue;
+    Bodies one;
+    one.bodies.push_back(schedule.bodies.bodies[op->body.index()]);
+    return time_bodies(model, one, plan).front().total.expected;
+  }
+  return {};
+}
+
+/// Time of a forward of the stage: the next step's first runs while the buckets behind the one it waits for arrive.
+Seconds first_forward(const CostModel& model, const Schedule& schedule, const Plan& plan, Stage stage) {
+  if (!stage.valid() || schedule.bodies.of_stage.empty()) return {};
+  const BodyId body = schedule.bodies.of_stage[stage.index()][static_cast<std::size_t>(OpKind::forward)];
+  if (!body.valid()) return {};
+  Bodies one;
+  one.bodies.push_back(schedule.bodies.bodies[body.index()]);
+  return time_bodies(model, one, plan).front().total.expected;
+}
+
+/// What is left of a reduction or gather in `buckets` equal parts once the pass is over that hides it. One part has
+/// nothing to hide behind. Rates stay: all of the time, also that on the wire, shrinks alike.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds backward) {
+  const double behind = backward.value * (1 - 1 / buckets);
+  const double whole = part.shared.value * buckets;
+  const double left = std::max(part.shared.value, whole - behind);
+  const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
+  CollectiveTime time = part;
+  time.total.expected = part.total.expected * parts;
+  time.total.low = part.total.low * parts;
+  time.total.high = part.total.high * parts;
+  time.latency = part.latency * parts;
+  time.wire_bytes = part.wire_bytes * parts;
+  time.shared = part.shared * parts;
   return time;
 }
 
@@ -59,14 +92,14 @@ Collective collective_of(const Plan& plan, const Op& op) {
   const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) : 0;
   switch (op.kind) {
     case OpKind::reduce_grad:
-      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, Axis::data,
-              Bytes{parameters * shape.gradient}};
+      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * shape.gradient}};
     case OpKind::reduce_tied:
       return {CollectiveKind::all_reduce, Axis::embedding,
               Bytes{static_cast<double>(shape.vocabulary) * static_cast<double>(shape.hidden) * shape.gradient}};
     case OpKind::gather_params:
     case OpKind::unshard:
-      return {CollectiveKind::all_gather, Axis::data, Bytes{parameters * shape.element}};
+      return {CollectiveKind::all_gather, Axis::shard, Bytes{parameters * bytes_of(recipe_of(plan.run)).compute}};
     default:
       break;
   }
@@ -87,10 +120,20 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::gather_params:
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
-      const GroupShape shape = over_replicas(shape_of(model, work.group),
-                                             work.group == Axis::data ? schedule.placement.size() : std::size_t{1});
-      const CollectiveTime time = collective_time(work.kind, work.bytes, shape, model.calibration);
-      return without(time, hidden_by_buckets(model, schedule, plan, op, time, work.bytes.value));
+      const std::size_t copies = schedule.placement.size();
+      const bool over_data = work.group == Axis::data || work.group == Axis::shard;
+      const GroupShape shape = over_replicas(shape_of(model, work.group), over_data ? copies : std::size_t{1});
+      const bool reduces = op.kind == OpKind::reduce_grad;
+      const bool gathers_behind = op.kind == OpKind::gather_params && op.lane == Lane::data && copies == 1;
+      const bool in_buckets = (reduces && plan.run.overlap.gradient_reduce && copies == 1) || gathers_behind;
+      const double buckets =
+          in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
+      CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
+      if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
+      if (!in_buckets) return time;
+      return exposed(time, buckets,
+                     reduces ? last_backward(model, schedule, plan, rank, op.stage)
+                             : first_forward(model, schedule, plan, op.stage));
     }
     default:
       break;

@@ -15,9 +15,12 @@ Findings check_feasible(const Scenario& scenario) {
   check_tensor_degree(scenario, findings);
   check_sequence(scenario, findings);
   check_batch(scenario, findings);
+  check_sharding(scenario, findings);
+  check_experts(scenario, findings);
   check_partition(scenario, findings);
   check_cluster(scenario, findings);
   check_hardware(scenario, findings);
+  check_unused(scenario, findings);
   return findings;
 }
 

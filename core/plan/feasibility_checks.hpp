@@ -16,7 +16,10 @@ void check_sequence(const Scenario& scenario, Findings& findings);
 void check_batch(const Scenario& scenario, Findings& findings);
 void check_partition(const Scenario& scenario, Findings& findings);
 void check_cluster(const Scenario& scenario, Findings& findings);
+void check_experts(const Scenario& scenario, Findings& findings);
+void check_sharding(const Scenario& scenario, Findings& findings);
 void check_hardware(const Scenario& scenario, Findings& findings);
+void check_unused(const Scenario& scenario, Findings& findings);
 
 /// "4 or 8": the values nearest to `around`, one below and one above, in [1, highest], that satisfy `works`; "" if none
 /// do.

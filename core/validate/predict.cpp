@@ -9,8 +9,7 @@
 #include "base/input_error.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/stage_durations.hpp"
-#include "memory/overhead.hpp"
-#include "memory/timeline.hpp"
+#include "memory/allocator.hpp"
 #include "schedule/check.hpp"
 #include "schedule/family.hpp"
 #include "schedule/lower.hpp"
@@ -92,14 +91,18 @@ void compare_step_time(Outcome& outcome, const Rehearsed& run) {
   if (middle > 0) outcome.step_time_interval = Interval{predicted * low / middle, predicted * high / middle};
 }
 
-/// Of a peak, what the reading shows: the allocator knows nothing of what driver and NCCL take for themselves.
+/// Of a peak, what the reading shows.
 double as_read(const MemoryPeak& peak, const Plan& plan, MemoryReading reading) {
-  double bytes = peak.peak.value;
-  if (reading == MemoryReading::device) return bytes;
-  for (const FixedLine& line : fixed_lines(plan)) {
-    if (!line.in_allocator) bytes -= line.bytes.value;
+  const AllocatorView view = allocator_view(plan, peak);
+  switch (reading) {
+    case MemoryReading::allocated:
+      return view.allocated.value;
+    case MemoryReading::reserved:
+      return view.reserved.value;
+    case MemoryReading::device:
+      break;
   }
-  return bytes;
+  return view.device.value;
 }
 
 double memory_of(const std::vector<MemoryPeak>& peaks, const Plan& plan, const Mapping& mapping) {
@@ -117,7 +120,7 @@ double memory_of(const std::vector<MemoryPeak>& peaks, const Plan& plan, const M
 }
 
 void compare_memory(Outcome& outcome, const Rehearsed& run) {
-  const std::vector<MemoryPeak> peaks = memory_peaks(run.plan, run.schedule, memory_options(run.plan));
+  const std::vector<MemoryPeak> peaks = memory_peaks(run.plan, run.schedule);
   if (const auto measured = outcome.record.measured.memory_bytes; measured && *measured > 0) {
     const double predicted = memory_of(peaks, run.plan, outcome.mapping);
     outcome.memory = Comparison{predicted, *measured, predicted / *measured - 1};
@@ -165,12 +168,6 @@ void compare(Outcome& outcome, const Scenario& scenario, const Library& library)
 }
 
 }  // namespace
-
-MemoryOptions memory_options(const Plan& plan) {
-  MemoryOptions options;
-  if (!plan.run.gradient_accumulation_fusion) options.weight_gradient = WeightGradient::temporary;
-  return options;
-}
 
 std::int64_t passes_of(const Scenario& scenario) {
   const RunSpec& run = scenario.run;

@@ -29,7 +29,8 @@ std::string precision_of(Draft& draft) {
 
 std::string recompute_of(Draft& draft) {
   const std::string& text = draft.record.recompute;
-  if (contains(text, "every") || contains(text, "per-op")) {
+  if (contains(text, "per-op")) return "per_op";
+  if (contains(text, "every")) {
     throw Unmapped(fmt::format("recompute \"{}\" cannot be expressed", text));
   }
   if (contains(text, "full")) return "full";
@@ -63,10 +64,40 @@ std::string attention_of(Draft& draft) {
 
 std::int64_t zero_stage_of(Draft& draft) {
   const RecordParallel& parallel = draft.record.parallel;
-  if (contains(parallel.fsdp, "HSDP")) throw Unmapped("sharding inside a node only (HSDP) cannot be expressed");
   if (parallel.zero_stage) return *parallel.zero_stage;
   infer(draft, "/zero_stage", "0", "not stated");
   return 0;
+}
+
+/// Whose habits with memory the run follows; what FSDP's users set beside it.
+void map_framework(Draft& draft, std::int64_t zero_stage) {
+  const std::string profile = draft.software.profile;
+  const bool fsdp = !draft.record.parallel.fsdp.empty() || profile == "pytorch-2023";
+  const bool deepspeed = profile == "megatron-deepspeed-2022" && zero_stage > 0;
+  const char* framework = deepspeed                                                            ? "deepspeed"
+                          : profile == "megatron-deepspeed-2022" || profile == "megatron-2021" ? "megatron_2021"
+                          : profile == "megatron-2024"                                         ? "transformer_engine"
+                          : fsdp && zero_stage == 3                                            ? "fsdp"
+                                                                                               : "megatron";
+  OrderedJson& scenario = draft.scenario;
+  scenario["framework"] = framework;
+  infer(draft, "/framework", framework, draft.software.why);
+  if (zero_stage >= 2) scenario["sharding"] = {{"unit", "block"}};
+  if (zero_stage >= 2 && contains(draft.record.parallel.fsdp, "HSDP")) {
+    scenario["sharding"]["group"] = 8;
+    infer(draft, "/sharding/group", "8", "HSDP shards inside a node and replicates between nodes");
+  }
+  const std::string loss = draft.software.loss;
+  if (!loss.empty()) {
+    scenario["loss_kernel"] = loss;
+    infer(draft, "/loss_kernel", loss, draft.software.why);
+  }
+  if (std::string(framework) != "fsdp") return;
+  if (loss.empty()) {
+    scenario["loss_kernel"] = "full_fp32";
+    infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
+  }
+  if (scenario["precision"] != "bf16_pure") scenario["recipe"] = "fp32_autocast";
 }
 
 }  // namespace
@@ -84,7 +115,9 @@ void map_kernels(Draft& draft) {
   scenario["precision"] = precision_of(draft);
   scenario["recompute"] = recompute_of(draft);
   scenario["attention_kernel"] = attention_of(draft);
-  scenario["zero_stage"] = zero_stage_of(draft);
+  const std::int64_t zero_stage = zero_stage_of(draft);
+  scenario["zero_stage"] = zero_stage;
+  map_framework(draft, zero_stage);
   scenario["overlap"] = {{"gradient_reduce", overlap(software.overlaps_gradients)},
                          {"parameter_gather", overlap(software.overlaps_parameters)},
                          {"pipeline", overlap(software.overlaps_pipeline)},
