@@ -1,13 +1,13 @@
 #include <algorithm>
 
+#include "base/refusal.hpp"
 #include "base/units.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
 #include "memory_report.hpp"
 #include "plan/plan.hpp"
 #include "plan/untimed.hpp"
-#include "refusal.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
 #include "verb.hpp"

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "compute_schedule.hpp"
+#include "base/refusal.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "memory/host_memory.hpp"
 #include "plan/plan.hpp"
-#include "refusal.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
 

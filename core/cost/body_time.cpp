@@ -16,11 +16,10 @@ struct Doubt {
   }
 };
 
-/// The time that a collective takes while all groups of its axis run theirs at the same time, on the same NICs;
-/// `reached` is the framework's share of the achieved rate.
-TimeEstimate beside_siblings(const CollectiveTime& time, double reached) {
-  const double alone = time.total.expected.value;
-  const double factor = (alone > 0 ? time.shared.value / alone : 1) / reached;
+/// The time that a collective takes while its sibling groups use the same NICs.
+TimeEstimate with_siblings(const CollectiveTime& time) {
+  const double alone_s = time.total.expected.value;
+  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
   return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
 }
 
@@ -45,6 +44,11 @@ TimeEstimate measured_time(const MeasuredKernel& kernel) {
   return {{kernel.seconds}, {kernel.seconds - spread}, {kernel.seconds + spread}, Evidence::measured};
 }
 
+/// The framework's own collectives over the tensor group reach a share of the achieved rate.
+TimeEstimate slower(const TimeEstimate& time, double reached) {
+  return {time.expected / reached, time.low / reached, time.high / reached, time.evidence};
+}
+
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
   timed.times.reserve(part.segments.size());
@@ -57,9 +61,10 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
         timed.host += model.law.host_launch_s;
         continue;
       }
-      timed.times.push_back(
-          beside_siblings(collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration),
-                          segment.collective.group == Axis::tensor ? of_framework : 1));
+      const CollectiveTime time =
+          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration);
+      timed.times.push_back(segment.collective.group == Axis::tensor ? slower(time.total, of_framework)
+                                                                     : with_siblings(time));
       timed.host += model.law.host_launch_s;
       continue;
     }

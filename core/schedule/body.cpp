@@ -113,7 +113,7 @@ Body forward_body(const Plan& plan, const Composition& stage, const BodyShape& s
   add_sharded_ends(first, plan, parameters_of_ends(plan, stage), gathers, false);
   if (stage.embedding) add_embedding_forward(first, shape, plan);
   if (stage.head) add_head_forward(last, shape);
-  if (stage.loss) add_loss_forward(last, shape);
+  if (stage.loss) add_loss_forward(last, shape, plan.run.loss_kernel);
   add_part(body, std::move(first));
   if (sharded) {
     add_sharded_blocks(body, plan, block, stage.blocks, of_block, gathers, false);
@@ -134,7 +134,7 @@ Body backward_body(const Plan& plan, const Composition& stage, const BodyShape& 
   std::vector<Segment> first, block, last;
   const auto into = [&](std::vector<Segment>& out) { return BackwardList{input, weight, &out}; };
   if (stage.receives_backward && input) first = gather_received(shape);
-  if (stage.loss) add_loss_backward(into(first), shape);
+  if (stage.loss) add_loss_backward(into(first), shape, plan.run.loss_kernel);
   if (stage.head) add_head_backward(into(first), shape);
   if (stage.blocks > 0) add_block_backward(into(block), shape, plan);
   if (input) add_activation_copy(block, plan, shape);

@@ -34,8 +34,8 @@ void add_embedding_forward(std::vector<Segment>& out, const BodyShape& shape, co
 void add_embedding_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
 void add_head_forward(std::vector<Segment>& out, const BodyShape& shape);
 void add_head_backward(const BackwardList& list, const BodyShape& shape);
-void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape);
-void add_loss_backward(const BackwardList& list, const BodyShape& shape);
+void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape, LossKernel kernel);
+void add_loss_backward(const BackwardList& list, const BodyShape& shape, LossKernel kernel);
 void add_plain_forward(std::vector<Segment>& out, const BodyShape& shape, const PlainLayerSpec& layer);
 void add_plain_backward(const BackwardList& list, const BodyShape& shape, const PlainLayerSpec& layer);
 

@@ -174,6 +174,12 @@ Scenario without_void_figures(Scenario scenario, const std::vector<std::string>&
   return scenario;
 }
 
+JsonDocument resolved(std::string_view text, const std::string& name, Reading& reading) {
+  const JsonDocument written = JsonDocument::from_text(text, name);
+  if (!written.root().is(JsonKind::object)) written.root().fail("an object");
+  return load_extended(written.root(), scenario_locator(reading), scenario_short_forms());
+}
+
 }  // namespace
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Library& library) {
@@ -185,10 +191,8 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
 }
 
 JsonDocument resolve_scenario(std::string_view text, const std::string& name) {
-  const JsonDocument written = JsonDocument::from_text(text, name);
-  if (!written.root().is(JsonKind::object)) written.root().fail("an object");
   Reading reading;
-  return load_extended(written.root(), scenario_locator(reading), scenario_short_forms());
+  return resolved(text, name, reading);
 }
 
 JsonDocument resolve_part(const JsonNode& node, const std::string& kind, const Library& library) {
@@ -200,8 +204,8 @@ JsonDocument resolve_part(const JsonNode& node, const std::string& kind, const L
 Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
                         const Library& library) {
   Reading reading;
-  JsonDocument resolved = with_overrides(resolve_scenario(text, name), overrides);
-  return without_void_figures(scenario_from(std::move(resolved), name, library, reading), overrides);
+  JsonDocument document = with_overrides(resolved(text, name, reading), overrides);
+  return without_void_figures(scenario_from(std::move(document), name, library, reading), overrides);
 }
 
 ModelSpec load_model(const std::string& name_or_path, const Library& library) {

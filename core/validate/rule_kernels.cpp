@@ -64,7 +64,6 @@ std::string attention_of(Draft& draft) {
 
 std::int64_t zero_stage_of(Draft& draft) {
   const RecordParallel& parallel = draft.record.parallel;
-  if (contains(parallel.fsdp, "HSDP")) throw Unmapped("sharding inside a node only (HSDP) cannot be expressed");
   if (parallel.zero_stage) return *parallel.zero_stage;
   infer(draft, "/zero_stage", "0", "not stated");
   return 0;
@@ -84,10 +83,21 @@ void map_framework(Draft& draft, std::int64_t zero_stage) {
   scenario["framework"] = framework;
   infer(draft, "/framework", framework, draft.software.why);
   if (zero_stage >= 2) scenario["sharding"] = {{"unit", "block"}};
+  if (zero_stage >= 2 && contains(draft.record.parallel.fsdp, "HSDP")) {
+    scenario["sharding"]["group"] = 8;
+    infer(draft, "/sharding/group", "8", "HSDP shards inside a node and replicates between nodes");
+  }
+  const std::string loss = draft.software.loss;
+  if (!loss.empty()) {
+    scenario["loss_kernel"] = loss;
+    infer(draft, "/loss_kernel", loss, draft.software.why);
+  }
   if (std::string(framework) != "fsdp") return;
-  scenario["loss_kernel"] = "full_fp32";
+  if (loss.empty()) {
+    scenario["loss_kernel"] = "full_fp32";
+    infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
+  }
   if (scenario["precision"] != "bf16_pure") scenario["recipe"] = "fp32_autocast";
-  infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
 }
 
 }  // namespace

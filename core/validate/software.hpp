@@ -23,6 +23,7 @@ struct SoftwarePeriod {
   const char* ampere_flash = "flash_2";
   const char* hopper_flash = "flash_2";
   const char* without_flash = "fused_softmax";
+  const char* loss = "";   // kernel of the loss; "": the usual one of the framework
   double node_gbit_s = 0;  // between nodes where the record does not say; 0: as in the cluster's file
   const char* why;
 };
