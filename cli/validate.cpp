@@ -11,10 +11,10 @@
 namespace stagecraft::cli {
 namespace {
 
-std::string print_as(const std::string& format, const Validation& validation) {
-  if (format == "json") return to_json(validation);
-  if (format == "md") return to_markdown(validation);
-  return to_text(validation);
+std::string print_as(const std::string& format, const Validation& validation, const HeldOut& held_out) {
+  if (format == "json") return to_json(validation, held_out);
+  if (format == "md") return to_markdown(validation, held_out);
+  return to_text(validation, held_out);
 }
 
 const Record& record_of(const std::vector<Record>& records, const std::string& id, const std::string& file) {
@@ -29,6 +29,7 @@ const Record& record_of(const std::vector<Record>& records, const std::string& i
 
 int run_validate(const Words& words, const Console& console) {
   std::string file, format, output, svg, id;
+  bool hold_out = false;
   const auto app = make_app(
       "validate", "Holds predictions against published measurements, per source.",
       {{"validate scenarios/records/published.json", "errors of step time, memory, bubble; ranking of layouts"},
@@ -38,10 +39,12 @@ int run_validate(const Words& words, const Console& console) {
   app->add_option("FILE", file, "Records: a list of measured runs; see docs/validation.md")->required();
   app->add_option("--record", id, "Only this record, with its scenario")->type_name("ID");
   app->add_option("--svg", svg, "Write a scatter plot of step times")->type_name("FILE");
+  app->add_flag("--leave-one-group-out", hold_out,
+                "Fit the constants that step times have shaped again without each group, and predict it; minutes");
   add_format(*app, format, {"text", "json", "md"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
-  if (!id.empty() && (!svg.empty() || format != "text")) throw UsageError("--record prints text only");
+  if (!id.empty() && (!svg.empty() || hold_out || format != "text")) throw UsageError("--record prints text only");
   if (!svg.empty() && svg == output) throw UsageError("--svg and --output name the same file, " + svg);
   if (file == output || file == svg) throw UsageError("the file of records would be overwritten, " + file);
 
@@ -53,7 +56,7 @@ int run_validate(const Words& words, const Console& console) {
   } else {
     const Validation validation = validate(records, library);
     if (!svg.empty()) write_file_whole(svg, scatter_svg(validation));
-    text = print_as(format, validation);
+    text = print_as(format, validation, hold_out ? leave_one_group_out(records, library) : HeldOut{});
   }
   if (output.empty()) return console.print(text), ok;
   write_file_whole(output, text);

@@ -56,9 +56,22 @@ Json set_json(const LayoutSet& set, const std::vector<Outcome>& outcomes) {
           {"chosen", set.chosen},     {"records", std::move(ids)}};
 }
 
+Json held_out_json(const HeldOutGroup& group) {
+  Json constants = Json::array();
+  for (const RefittedConstant& constant : group.constants) {
+    constants.push_back({{"name", constant.name}, {"shipped", constant.shipped}, {"refitted", constant.refitted}});
+  }
+  return {{"name", group.name},
+          {"n", group.records},
+          {"others", group.others},
+          {"shipped", {{"median", group.shipped_median}, {"p90", group.shipped_p90}}},
+          {"refitted", {{"median", group.refitted_median}, {"p90", group.refitted_p90}}},
+          {"constants", std::move(constants)}};
+}
+
 }  // namespace
 
-std::string to_json(const Validation& validation) {
+std::string to_json(const Validation& validation, const HeldOut& held_out) {
   Json groups = Json::array(), records = Json::array(), sets = Json::array(), unmapped = Json::array(),
        inferred = Json::array();
   for (const GroupResult& group : validation.groups) groups.push_back(to_json(group));
@@ -77,9 +90,11 @@ std::string to_json(const Validation& validation) {
           {{"id", outcome.record.id}, {"pointer", input.pointer}, {"value", input.value}, {"reason", input.reason}});
     }
   }
+  Json without = Json::array();
+  for (const HeldOutGroup& group : held_out) without.push_back(held_out_json(group));
   const Json coverage{{"intervals", validation.intervals}, {"covered", validation.covered}};
-  return Json{{"groups", groups},     {"records", records},   {"sets", sets},
-              {"unmapped", unmapped}, {"inferred", inferred}, {"coverage", coverage}}
+  return Json{{"groups", groups},     {"records", records},   {"sets", sets},       {"unmapped", unmapped},
+              {"inferred", inferred}, {"coverage", coverage}, {"held_out", without}}
              .dump(1) +
          "\n";
 }

@@ -78,6 +78,24 @@ Table ranking_table(const Validation& validation) {
   return table;
 }
 
+Table held_out_table(const std::vector<HeldOutGroup>& groups) {
+  Table table{{"group", "n", "median", "p90", "others", "median without it", "p90 without it", "constants without it"},
+              {}};
+  for (const HeldOutGroup& group : groups) {
+    std::string constants;
+    for (const RefittedConstant& constant : group.constants) {
+      constants += fmt::format("{}{} {:.4g} (shipped {:.4g})", constants.empty() ? "" : "; ", constant.name,
+                               constant.refitted, constant.shipped);
+    }
+    const bool alone = group.constants.empty();
+    table.rows.push_back({group.name, std::to_string(group.records), percent(group.shipped_median),
+                          percent(group.shipped_p90), std::to_string(group.others),
+                          alone ? "-" : percent(group.refitted_median), alone ? "-" : percent(group.refitted_p90),
+                          alone ? "no other group shares one" : constants});
+  }
+  return table;
+}
+
 std::vector<Shared> left_out(const Validation& validation) {
   Collected collected;
   for (const Outcome& outcome : validation.outcomes) {

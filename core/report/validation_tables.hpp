@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "validate/leave_one_out.hpp"
 #include "validate/validate.hpp"
 
 namespace stagecraft {
@@ -18,6 +19,8 @@ Table memory_table(const Validation& validation);
 Table oom_table(const Validation& validation);
 Table bubble_table(const Validation& validation);
 Table ranking_table(const Validation& validation);  // sets of `ranked_from` records or more
+
+Table held_out_table(const std::vector<HeldOutGroup>& groups);
 
 /// A reason or an inferred value, and the records that share it.
 struct Shared {

@@ -20,7 +20,8 @@ std::string as_text(const Table& table) {
   const auto line = [&](const std::vector<std::string>& row) {
     std::string text = "  ";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool first = i == 0, last = i + 1 == row.size() && table.header[i] == "set";
+      const bool first = i == 0,
+                 last = i + 1 == row.size() && (table.header[i] == "set" || table.header[i].starts_with("constants"));
       text += first ? padded(row[i], widths[i]) : "  " + (last ? row[i] : right_aligned(row[i], widths[i]));
     }
     out += text + "\n";
@@ -42,7 +43,7 @@ std::string comparison(const char* name, const std::optional<Comparison>& figure
 
 }  // namespace
 
-std::string to_text(const Validation& validation) {
+std::string to_text(const Validation& validation, const HeldOut& held_out) {
   std::size_t compared = 0;
   for (const GroupResult& group : validation.groups) compared += group.compared;
   std::string out = fmt::format("{} records, {} of them compared\n\n", validation.outcomes.size(), compared);
@@ -55,6 +56,7 @@ std::string to_text(const Validation& validation) {
                       percent(tie_margin))
               .c_str(),
           ranking_table(validation));
+  section(out, "Constants fitted without the group, step time", held_out_table(held_out));
   if (validation.intervals > 0) {
     out += fmt::format("{} of {} measured step times lie in the predicted interval ({})\n\n", validation.covered,
                        validation.intervals,

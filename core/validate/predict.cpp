@@ -5,26 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/input_error.hpp"
 #include "estimate/estimate.hpp"
-#include "estimate/stage_durations.hpp"
 #include "memory/allocator.hpp"
-#include "schedule/check.hpp"
-#include "schedule/family.hpp"
-#include "schedule/lower.hpp"
 #include "validate/bubble.hpp"
+#include "validate/rehearsed.hpp"
 
 namespace stagecraft {
 namespace {
-
-/// What all the figures of one record are worked out from.
-struct Rehearsed {
-  Plan plan;
-  Topology topology;
-  std::optional<CostModel> costs;
-  Schedule schedule;
-};
 
 bool names_one_of(const std::vector<std::string>& uses, std::initializer_list<const char*> wanted) {
   return std::any_of(uses.begin(), uses.end(), [&](const std::string& use) {
@@ -47,36 +37,6 @@ std::optional<bool> measured_oom(const Record& record) {
 
 void skip(Outcome& outcome, const char* quantity, std::string reason) {
   outcome.skipped.push_back({quantity, std::move(reason)});
-}
-
-/// A zero-bubble run overlaps the end of a step with the start of the next (arXiv 2401.10241, section 4).
-Schedule generated(const FamilyEntry& entry, const ScheduleRequest& request) {
-  Schedule schedule = entry.generate(request);
-  if (std::string_view(entry.name).starts_with("zb")) schedule.optimizer_sync = OptimizerSync::post_validation;
-  return schedule;
-}
-
-Rehearsed rehearse(const Record& record, const Scenario& scenario, const Mapping& mapping, const Library& library) {
-  Rehearsed run;
-  run.plan = make_plan(scenario);
-  run.topology = build_topology(scenario.cluster);
-  if (mapping.no_step_time.empty()) {
-    run.costs = make_cost_model(run.plan, run.topology, load_calibration(scenario.calibration, library));
-  }
-  ScheduleRequest request;
-  request.shape = {run.plan.degrees.pipeline, run.plan.micro_batches,
-                   static_cast<std::int32_t>(run.plan.run.parallel.virtual_stages)};
-  if (run.costs) request.times = stage_durations(run.plan, *run.costs, run.topology);
-  request.memory_limit = run.plan.run.schedule.memory_limit;
-  request.kept_until_weight_grad = kept_until_weight_grad(record.model);
-  const FamilyEntry* entry = find_schedule(run.plan.run.schedule.name);
-  const Findings refused = entry->refuse(request);
-  for (const Finding& finding : refused) {
-    if (finding.severity != Severity::error) continue;
-    throw InputError(InputProblem{scenario.name, 0, 0, finding.pointer, "", finding.message, finding.nearest});
-  }
-  run.schedule = lower(generated(*entry, request), run.plan);
-  return run;
 }
 
 void compare_step_time(Outcome& outcome, const Rehearsed& run) {
@@ -197,6 +157,8 @@ Outcome predict(const Record& record, const Library& library, std::int64_t& pass
     }
     passes_left -= passes;
     compare(outcome, scenario, library);
+  } catch (const std::invalid_argument& error) {  // a profile without the law of a kernel
+    skip(outcome, "record", error.what());
   } catch (const InputError& error) {
     skip(outcome, "record", error.problems().empty() ? error.what() : error.problems().front().expected);
     if (!error.problems().empty() && !error.problems().front().pointer.empty()) {

@@ -133,3 +133,24 @@ TEST_CASE("recompute scopes keep what their rule says of four blocks") {
   CHECK(kept(RecomputeScope::groups, 4) == Approx(all - 3 * input));
   CHECK(kept(RecomputeScope::square_root, 1) == Approx(all - 2 * input));
 }
+
+TEST_CASE("what UNSHARD and the passes take they give back, on every kind of schedule") {
+  for (const char* name : {"1f1b", "gpipe", "zb-h1", "interleaved-1f1b"}) {
+    Layout layout;
+    layout.pipeline = 2;
+    layout.virtual_stages = std::string(name) == "interleaved-1f1b" ? 2 : 1;
+    layout.data = 4;
+    layout.micro_batches = 4;
+    layout.zero_stage = 3;
+    layout.kernel = AttentionKernel::flash_2;
+    const Plan plan = plan_of(llama(64, 4, 4, 128, 4, 32, 256), layout);
+    const Schedule schedule = lower(schedule_of(plan, name), plan);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const MemoryTimeline timeline = memory_timeline(plan, schedule, PipelineRank(rank));
+      INFO(name << " rank " << rank);
+      CHECK(timeline.allocated.value == Approx(timeline.freed.value));
+      CHECK(total(timeline.after).value == Approx(total(timeline.resident).value));
+      CHECK(timeline.peak > total(timeline.resident));
+    }
+  }
+}
