@@ -52,6 +52,16 @@ std::string suggestion(const CLI::App& app, const std::string& message) {
   return nearest.empty() || nearest == word ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
+/// "" would count as not given, so an option with it would do nothing.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const auto& values = option->results();
+    if (std::find(values.begin(), values.end(), "") != values.end())
+      throw UsageError(
+          fmt::format("{}: got \"\", expected a value\n  see: {} --help", option->get_name(), app.get_name()));
+  }
+}
+
 /// Whether it is, or would become, a regular file: a device or a pipe takes several outputs one after the other.
 bool is_ordinary_place(const std::string& path) {
   std::error_code ignored;
@@ -60,12 +70,6 @@ bool is_ordinary_place(const std::string& path) {
 }
 
 }  // namespace
-
-CLI::Validator not_empty() {
-  CLI::Validator validator;
-  validator.operation([](std::string& text) { return text.empty() ? std::string("got \"\", expected a path") : ""; });
-  return validator;
-}
 
 CLI::Validator number_between(double least, double most) {
   CLI::Validator validator;
@@ -125,6 +129,7 @@ std::optional<std::string> parse(CLI::App& app, std::vector<std::string> words) 
   try {
     std::reverse(words.begin(), words.end());
     app.parse(std::move(words));
+    refuse_empty_values(app);
   } catch (const CLI::CallForHelp&) {
     return app.help();
   } catch (const CLI::ParseError& error) {
@@ -150,9 +155,7 @@ void add_format(CLI::App& app, std::string& format, const std::vector<std::strin
 }
 
 void add_output(CLI::App& app, std::string& path) {
-  app.add_option("--output,-o", path, "Write to a file instead of standard output")
-      ->type_name("FILE")
-      ->check(not_empty());
+  app.add_option("--output,-o", path, "Write to a file instead of standard output")->type_name("FILE");
 }
 
 }  // namespace stagecraft::cli

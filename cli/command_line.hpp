@@ -27,9 +27,6 @@ struct Example {
 /// A check for options: a number, finite and within the bounds (CLI::Range lets "nan" pass).
 CLI::Validator number_between(double least, double most);
 
-/// A check for options that name a file: an empty one would count as not given.
-CLI::Validator not_empty();
-
 /// Nothing that is read may be written over, nor a file be written twice. Paths that are "" count as not given. Throws
 /// UsageError; `option` is how the command line names a place to write to, as in "--output".
 struct Written {

@@ -211,7 +211,8 @@ int run_schedule(const Words& words, const Console& console) {
   app->add_option("--group-size", options.group_size, "Micro-batches per group of an interleaved schedule")
       ->type_name("G");
   app->add_option("--memory-limit", options.memory_limit, "Of a searched schedule, in activations of a full stage")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(number_between(0.001, 1e6));
   app->add_option("--waves", options.waves, "Of hanayo")->type_name("W");
   app->add_option("--forward", options.forward, "Duration of a forward through a full stage; default 1")
       ->type_name("F")

@@ -67,8 +67,7 @@ int run_simulate(const Words& words, const Console& console) {
   app->add_flag("--estimate", options.estimate, "Closed form instead of simulation");
   app->add_option("--trace", trace_path,
                   "Write the timeline: Chrome JSON if FILE ends in .json, a picture if in .svg, else the native format")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   app->add_option("--steps", steps, "Steps in a row; the last one is reported (the same as --set steps=N)")
       ->type_name("N");
   add_format(*app, format, {"text", "json", "csv", "md"});
