@@ -29,6 +29,7 @@ constexpr std::array verbs = {
     Verb{"validate", "hold predictions against published measurements, per source", run_validate},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",
          run_schedule},
+    Verb{"render", "draw a timeline or another view as PNG or SVG, without a display", run_render},
     Verb{"topology", "list the known clusters, show one", run_topology},
     Verb{"models", "list the known models, show one", run_models},
     Verb{"schema", "print a JSON Schema, for editors and for checking", run_schema},

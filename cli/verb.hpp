@@ -23,6 +23,7 @@ int run_explain(const Words& words, const Console& console);
 int run_execute(const Words& words, const Console& console);
 int run_profile(const Words& words, const Console& console);
 int run_bundle(const Words& words, const Console& console);
+int run_render(const Words& words, const Console& console);
 int run_compare(const Words& words, const Console& console);
 int run_validate(const Words& words, const Console& console);
 int run_schedule(const Words& words, const Console& console);

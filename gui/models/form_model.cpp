@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace stagecraft::gui {
-namespace {
-
-const FieldValue absent_value{};
-
-}  // namespace
-
 FormModel::FormModel(std::vector<FormField> fields, QObject* parent)
     : QAbstractListModel(parent), fields_(std::move(fields)) {}
 
@@ -19,9 +13,9 @@ const FormField* FormModel::find(const std::string& pointer) const {
   return found == fields_.end() ? nullptr : &*found;
 }
 
-const FieldValue& FormModel::value(const std::string& pointer) const {
+FieldValue FormModel::value(const std::string& pointer) const {
   const auto found = values_.find(pointer);
-  return found == values_.end() ? absent_value : found->second;
+  return found == values_.end() ? FieldValue{} : found->second;
 }
 
 std::vector<Problem> FormModel::problems(const std::string& pointer) const {

@@ -21,7 +21,7 @@ class FormModel : public QAbstractListModel {
 
   const std::vector<FormField>& fields() const { return fields_; }
   const FormField* find(const std::string& pointer) const;
-  const FieldValue& value(const std::string& pointer) const;
+  FieldValue value(const std::string& pointer) const;
   /// Of one field, most severe first.
   std::vector<Problem> problems(const std::string& pointer) const;
   /// Of the scenario as a whole: those that no field is to blame for.

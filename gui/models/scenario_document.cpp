@@ -103,6 +103,11 @@ void ScenarioDocument::reset_field(const FormField& field) {
        tr("%1: back to its default").arg(QString::fromStdString(field.title)), field.pointer);
 }
 
+void ScenarioDocument::replace_text(const std::string& text, const QString& title) {
+  check_is_object(text, path_);
+  edit(text, title, "");
+}
+
 void ScenarioDocument::edit(std::string text, const QString& title, const std::string& pointer) {
   if (text == text_) return;
   undo_.push(std::make_unique<EditText>(*this, text_, std::move(text), title, id_of(pointer)).release());

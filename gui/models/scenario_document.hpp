@@ -35,6 +35,8 @@ class ScenarioDocument : public QObject {
   void set_field(const FormField& field, const std::string& typed);
   /// Back to what the field is without being written here.
   void reset_field(const FormField& field);
+  /// The whole text as one step of undo. Throws InputError.
+  void replace_text(const std::string& text, const QString& title);
 
  Q_SIGNALS:
   void changed();       // the text

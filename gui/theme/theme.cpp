@@ -33,6 +33,10 @@ QPalette palette_of(const Theme& theme) {
   return palette;
 }
 
+bool is_dark(const QPalette& palette) {
+  return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
+}
+
 const char* const sheet = R"(
 QToolTip { background: @raised; color: @ink; border: 1px solid @border; padding: 6px; }
 QMainWindow::separator { background: @border; width: 1px; height: 1px; }
@@ -137,9 +141,10 @@ Theme make_theme(bool dark) {
   return theme;
 }
 
-bool system_is_dark() {
-  const QPalette palette = QApplication::palette();
-  return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
+bool desktop_is_dark() {
+  constexpr const char* key = "desktop_is_dark";
+  if (!qApp->property(key).isValid()) qApp->setProperty(key, is_dark(QApplication::palette()));
+  return qApp->property(key).toBool();
 }
 
 void apply_theme(QApplication& application, const Theme& theme) {
@@ -149,7 +154,7 @@ void apply_theme(QApplication& application, const Theme& theme) {
 }
 
 Theme current_theme() {
-  return make_theme(system_is_dark());
+  return make_theme(is_dark(QApplication::palette()));
 }
 
 QFont scaled_font(double factor, int weight) {

@@ -17,8 +17,8 @@ struct Theme {
 };
 Theme make_theme(bool dark);
 
-/// True if the desktop's palette is dark.
-bool system_is_dark();
+/// True if the palette that the platform gave was dark. Asked for the first time before apply_theme().
+bool desktop_is_dark();
 
 /// Fusion style, palette and style sheet for the whole program.
 void apply_theme(QApplication& application, const Theme& theme);
