@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/input_error.hpp"
 #include "base/refusal.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"

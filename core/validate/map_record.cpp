@@ -13,31 +13,65 @@ char lower_case(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-OrderedJson published(const Record& record) {
-  OrderedJson figures = OrderedJson::array();
-  if (record.measured.step_time_s) {
-    figures.push_back({{"key", "step_time_s"},
-                       {"value", *record.measured.step_time_s},
-                       {"source", record.cite.empty() ? record.id : record.cite}});
-  }
-  return figures;
+void set_published(Draft& draft) {
+  const Record& record = draft.record;
+  if (!record.measured.step_time_s) return;
+  set(draft, "/published/0/key", "step_time_s");
+  set(draft, "/published/0/value", *record.measured.step_time_s);
+  set(draft, "/published/0/source", record.cite.empty() ? record.id : record.cite);
 }
 
 // Text that goes into the scenario must be UTF-8, which the reader of records has made sure of.
 void put_together(Draft& draft) {
   const Record& record = draft.record;
   if (!record.problems.empty()) throw Unmapped(record.problems.front());
-  draft.scenario["name"] = record.id;
-  draft.scenario["description"] = fmt::format("From the record {} ({}).", record.id, record.cite);
+  set(draft, "/name", record.id);
+  set(draft, "/description", fmt::format("From the record {} ({}).", record.id, record.cite));
   map_model(draft);
   map_cluster(draft);
   map_parallel(draft);
   map_kernels(draft);
   map_memory(draft);
-  draft.scenario["published"] = published(record);
+  set_published(draft);
+}
+
+template <typename Value>
+void append(Draft& draft, const char* pointer, const Value& value) {
+  draft.scenario.push_back({pointer, nlohmann::json(value).dump()});
+}
+
+std::string assembled(const std::vector<Setting>& settings) {
+  using Json = nlohmann::ordered_json;
+  Json scenario = Json::object();
+  for (const Setting& setting : settings) scenario[Json::json_pointer(setting.pointer)] = Json::parse(setting.json);
+  return scenario.dump(2) + "\n";
 }
 
 }  // namespace
+
+void set(Draft& draft, const char* pointer, bool value) {
+  append(draft, pointer, value);
+}
+
+void set(Draft& draft, const char* pointer, std::int64_t value) {
+  append(draft, pointer, value);
+}
+
+void set(Draft& draft, const char* pointer, double value) {
+  append(draft, pointer, value);
+}
+
+void set(Draft& draft, const char* pointer, const std::string& value) {
+  append(draft, pointer, value);
+}
+
+void set(Draft& draft, const char* pointer, const char* value) {
+  append(draft, pointer, value);
+}
+
+void set(Draft& draft, const char* pointer, const Partition& value) {
+  std::visit([&](const auto& of_kind) { append(draft, pointer, of_kind); }, value);
+}
 
 void infer(Draft& draft, const std::string& pointer, const std::string& value, const std::string& reason) {
   draft.mapping.inferred.push_back({pointer, value, reason});
@@ -58,11 +92,11 @@ Mapping map_record(const Record& record) {
   Mapping mapping;
   const SoftwarePeriod& software = software_of(record);
   mapping.software = software.name;
-  OrderedJson scenario = OrderedJson::object();
+  std::vector<Setting> scenario;
   Draft draft{record, software, scenario, mapping};
   try {
     put_together(draft);
-    mapping.scenario = scenario.dump(2) + "\n";
+    mapping.scenario = assembled(scenario);
   } catch (const Unmapped& unmapped) {
     mapping.reason = unmapped.what();
   }

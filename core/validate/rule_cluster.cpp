@@ -6,7 +6,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "validate/rules.hpp"
 
@@ -89,8 +88,9 @@ void map_cluster(Draft& draft) {
   const std::int64_t gpus = stated(record.gpus, "gpus");
   const std::int64_t per_node = std::string(machine->cluster) == "jean-zay-v100" ? 4 : 8;
   const std::int64_t nodes = (gpus + per_node - 1) / per_node;
-  OrderedJson cluster{{"extends", machine->cluster}, {"nodes", nodes}};
-  if (*machine->library != '\0') cluster["gpu"] = machine->library;
+  set(draft, "/cluster/extends", machine->cluster);
+  set(draft, "/cluster/nodes", nodes);
+  if (*machine->library != '\0') set(draft, "/cluster/gpu", machine->library);
   infer(draft, "/cluster/extends", machine->cluster, fmt::format("nodes with {}", record.gpu));
   double all_nics = node_gbit_s(record.interconnect, static_cast<double>(per_node));
   if (all_nics <= 0) all_nics = draft.software.node_gbit_s;
@@ -100,18 +100,17 @@ void map_cluster(Draft& draft) {
           "the rate between nodes is not stated: as in the cluster's file");
   }
   if (all_nics > 0 && std::abs(nic - machine->nic_gbit_s) > 1) {
-    cluster["fabric"] = {{"nic_nominal", fmt::format("{:.6g} Gb/s", nic)},
-                         {"nic_achieved", fmt::format("{:.6g} GB/s", nic / 8 * machine->achieved)}};
+    set(draft, "/cluster/fabric/nic_nominal", fmt::format("{:.6g} Gb/s", nic));
+    set(draft, "/cluster/fabric/nic_achieved", fmt::format("{:.6g} GB/s", nic / 8 * machine->achieved));
     infer(draft, "/cluster/fabric/nic_nominal", fmt::format("{:.6g} Gb/s", nic),
           fmt::format("{:.6g} Gb/s per node, shared evenly by one adapter per GPU", all_nics));
   }
-  draft.scenario["cluster"] = cluster;
   const std::string hardware = hardware_of(record, *machine);
   if (hardware.empty()) {
     draft.mapping.no_step_time = fmt::format("no hardware profile of {} exists", record.gpu);
     return;
   }
-  draft.scenario["calibration"] = hardware + "+" + draft.software.profile;
+  set(draft, "/calibration", hardware + "+" + draft.software.profile);
   infer(draft, "/calibration", hardware + "+" + draft.software.profile,
         fmt::format("{}; {}", record.gpu, draft.software.why));
 }

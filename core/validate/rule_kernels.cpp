@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "validate/rules.hpp"
 
@@ -70,7 +69,7 @@ std::int64_t zero_stage_of(Draft& draft) {
 }
 
 /// Whose habits with memory the run follows; what FSDP's users set beside it.
-void map_framework(Draft& draft, std::int64_t zero_stage) {
+void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& precision) {
   const std::string profile = draft.software.profile;
   const bool fsdp = !draft.record.parallel.fsdp.empty() || profile == "pytorch-2023";
   const bool deepspeed = profile == "megatron-deepspeed-2022" && zero_stage > 0;
@@ -79,25 +78,24 @@ void map_framework(Draft& draft, std::int64_t zero_stage) {
                           : profile == "megatron-2024"                                         ? "transformer_engine"
                           : fsdp && zero_stage == 3                                            ? "fsdp"
                                                                                                : "megatron";
-  OrderedJson& scenario = draft.scenario;
-  scenario["framework"] = framework;
+  set(draft, "/framework", framework);
   infer(draft, "/framework", framework, draft.software.why);
-  if (zero_stage >= 2) scenario["sharding"] = {{"unit", "block"}};
+  if (zero_stage >= 2) set(draft, "/sharding/unit", "block");
   if (zero_stage >= 2 && contains(draft.record.parallel.fsdp, "HSDP")) {
-    scenario["sharding"]["group"] = 8;
+    set(draft, "/sharding/group", std::int64_t{8});
     infer(draft, "/sharding/group", "8", "HSDP shards inside a node and replicates between nodes");
   }
   const std::string loss = draft.software.loss;
   if (!loss.empty()) {
-    scenario["loss_kernel"] = loss;
+    set(draft, "/loss_kernel", loss);
     infer(draft, "/loss_kernel", loss, draft.software.why);
   }
   if (std::string(framework) != "fsdp") return;
   if (loss.empty()) {
-    scenario["loss_kernel"] = "full_fp32";
+    set(draft, "/loss_kernel", "full_fp32");
     infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
   }
-  if (scenario["precision"] != "bf16_pure") scenario["recipe"] = "fp32_autocast";
+  if (precision != "bf16_pure") set(draft, "/recipe", "fp32_autocast");
 }
 
 }  // namespace
@@ -111,22 +109,22 @@ void map_kernels(Draft& draft) {
   const SoftwarePeriod& software = draft.software;
   const bool none = contains(record.overlap, "none");
   const auto overlap = [&](bool usual) { return usual && !none; };
-  OrderedJson& scenario = draft.scenario;
-  scenario["precision"] = precision_of(draft);
-  scenario["recompute"] = recompute_of(draft);
-  scenario["attention_kernel"] = attention_of(draft);
+  const std::string precision = precision_of(draft);
+  set(draft, "/precision", precision);
+  set(draft, "/recompute", recompute_of(draft));
+  set(draft, "/attention_kernel", attention_of(draft));
   const std::int64_t zero_stage = zero_stage_of(draft);
-  scenario["zero_stage"] = zero_stage;
-  map_framework(draft, zero_stage);
-  scenario["overlap"] = {{"gradient_reduce", overlap(software.overlaps_gradients)},
-                         {"parameter_gather", overlap(software.overlaps_parameters)},
-                         {"pipeline", overlap(software.overlaps_pipeline)},
-                         {"tensor", overlap(software.overlaps_tensor)}};
-  scenario["scatter_gather"] = true;
+  set(draft, "/zero_stage", zero_stage);
+  map_framework(draft, zero_stage, precision);
+  set(draft, "/overlap/gradient_reduce", overlap(software.overlaps_gradients));
+  set(draft, "/overlap/parameter_gather", overlap(software.overlaps_parameters));
+  set(draft, "/overlap/pipeline", overlap(software.overlaps_pipeline));
+  set(draft, "/overlap/tensor", overlap(software.overlaps_tensor));
+  set(draft, "/scatter_gather", true);
   const bool fused = software.fused_kernels || contains(record.kernel, "RMS kernel");
-  scenario["fused_kernels"] = fused;
+  set(draft, "/fused_kernels", fused);
   const bool fusion = software.accumulation_fusion && !contains(record.precision, "no gradient-accumulation fusion");
-  scenario["gradient_accumulation_fusion"] = fusion;
+  set(draft, "/gradient_accumulation_fusion", fusion);
   infer(draft, "/overlap", none ? "none" : "as the software does it", none ? record.overlap : software.why);
   infer(draft, "/fused_kernels", fused ? "true" : "false", software.why);
   infer(draft, "/gradient_accumulation_fusion", fusion ? "true" : "false", software.why);

@@ -1,8 +1,6 @@
 // The model: shapes as stated, the rest by family. A gated MLP means the LLaMA family (RMS norm, rotary positions, no
 // biases, no dropout), anything else GPT.
 
-#include <nlohmann/json.hpp>
-
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -83,22 +81,24 @@ void map_model(Draft& draft) {
   const double dropout = gated ? 0 : draft.software.dropout;
   infer(draft, "/model/dropout", dropout > 0 ? "0.1" : "0", draft.software.why);
   const bool bias = bias_of(draft, gated);
-  OrderedJson attention{{"heads", heads}, {"kv_heads", model.kv_heads.value_or(heads)}};
-  if (model.head_dim) attention["head_dim"] = *model.head_dim;
-  attention["causal"] = true;
-  attention["bias"] = bias;
-  draft.scenario["model"] = {
-      {"name", model.name.empty() ? draft.record.id : model.name},
-      {"hidden", hidden},
-      {"blocks", stated(model.layers, "model.layers")},
-      {"vocabulary", vocabulary},
-      {"sequence_length", stated(model.sequence, "model.seq")},
-      {"attention", attention},
-      {"mlp", {{"ffn_hidden", ffn}, {"gated", gated}, {"activation", activation_of(draft, gated)}, {"bias", bias}}},
-      {"norm", norm_of(draft, gated)},
-      {"positions", positions_of(draft, gated)},
-      {"tied_embeddings", tied},
-      {"dropout", dropout}};
+  set(draft, "/model/name", model.name.empty() ? draft.record.id : model.name);
+  set(draft, "/model/hidden", hidden);
+  set(draft, "/model/blocks", stated(model.layers, "model.layers"));
+  set(draft, "/model/vocabulary", vocabulary);
+  set(draft, "/model/sequence_length", stated(model.sequence, "model.seq"));
+  set(draft, "/model/attention/heads", heads);
+  set(draft, "/model/attention/kv_heads", model.kv_heads.value_or(heads));
+  if (model.head_dim) set(draft, "/model/attention/head_dim", *model.head_dim);
+  set(draft, "/model/attention/causal", true);
+  set(draft, "/model/attention/bias", bias);
+  set(draft, "/model/mlp/ffn_hidden", ffn);
+  set(draft, "/model/mlp/gated", gated);
+  set(draft, "/model/mlp/activation", activation_of(draft, gated));
+  set(draft, "/model/mlp/bias", bias);
+  set(draft, "/model/norm", norm_of(draft, gated));
+  set(draft, "/model/positions", positions_of(draft, gated));
+  set(draft, "/model/tied_embeddings", tied);
+  set(draft, "/model/dropout", dropout);
 }
 
 }  // namespace stagecraft

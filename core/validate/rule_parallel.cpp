@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -38,7 +36,7 @@ std::vector<std::int64_t> with_last_stage(std::int64_t blocks, std::int64_t stag
   return list;
 }
 
-OrderedJson partition_of(Draft& draft, std::int64_t stages) {
+Partition partition_of(Draft& draft, std::int64_t stages) {
   constexpr std::int64_t most = 4096;
   const std::int64_t blocks = stated(draft.record.model.layers, "model.layers");
   if (stages > blocks + 2 || stages > most) {
@@ -65,22 +63,23 @@ OrderedJson partition_of(Draft& draft, std::int64_t stages) {
   return near_even(blocks, stages);
 }
 
-OrderedJson schedule_of(Draft& draft, std::int64_t pipeline, std::int64_t virtual_stages) {
+void set_schedule(Draft& draft, std::int64_t pipeline, std::int64_t virtual_stages) {
   const std::string& text = draft.record.parallel.schedule;
   const auto searched = [&](double limit) {
-    return OrderedJson{{"name", "zb-auto"}, {"memory_limit", limit * static_cast<double>(pipeline)}};
+    set(draft, "/schedule/name", "zb-auto");
+    set(draft, "/schedule/memory_limit", limit * static_cast<double>(pipeline));
   };
-  if (contains(text, "zb-v") || contains(text, "zbv")) return "zbv";
-  if (contains(text, "zb-h1")) return "zb-h1";
-  if (contains(text, "zb-h2")) return "zb-h2";
+  if (contains(text, "zb-v") || contains(text, "zbv")) return set(draft, "/schedule", "zbv");
+  if (contains(text, "zb-h1")) return set(draft, "/schedule", "zb-h1");
+  if (contains(text, "zb-h2")) return set(draft, "/schedule", "zb-h2");
   if (contains(text, "zb-1p")) return searched(1);
   if (contains(text, "zb-2p")) return searched(2);
-  if (contains(text, "gpipe")) return "gpipe";
+  if (contains(text, "gpipe")) return set(draft, "/schedule", "gpipe");
   const bool known = text.empty() || contains(text, "1f1b") || contains(text, "none") || contains(text, "interleaved");
   if (!known) throw Unmapped(fmt::format("the schedule \"{}\" is not known", text));
   const char* name = virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
   if (text.empty() && pipeline > 1) infer(draft, "/schedule", name, "not stated");
-  return name;
+  set(draft, "/schedule", name);
 }
 
 }  // namespace
@@ -112,17 +111,18 @@ void map_parallel(Draft& draft) {
     sequence_parallel = draft.software.overlaps_tensor;
     infer(draft, "/parallel/sequence_parallel", sequence_parallel ? "true" : "false", draft.software.why);
   }
-  draft.scenario["parallel"] = {{"tensor", tensor},
-                                {"pipeline", pipeline},
-                                {"data", data},
-                                {"context", context},
-                                {"virtual_stages", chunks},
-                                {"sequence_parallel", sequence_parallel && tensor > 1},
-                                {"partition", partition_of(draft, pipeline * chunks)}};
+  set(draft, "/parallel/tensor", tensor);
+  set(draft, "/parallel/pipeline", pipeline);
+  set(draft, "/parallel/data", data);
+  set(draft, "/parallel/context", context);
+  set(draft, "/parallel/virtual_stages", chunks);
+  set(draft, "/parallel/sequence_parallel", sequence_parallel && tensor > 1);
+  set(draft, "/parallel/partition", partition_of(draft, pipeline * chunks));
   const std::int64_t micro = or_one(draft, {"/batch/micro", record.micro_batch});
-  draft.scenario["batch"] = {{"global", stated(record.global_batch, "batch.global")}, {"micro", micro}};
-  draft.scenario["sequence_length"] = stated(record.model.sequence, "model.seq");
-  draft.scenario["schedule"] = schedule_of(draft, pipeline, chunks);
+  set(draft, "/batch/global", stated(record.global_batch, "batch.global"));
+  set(draft, "/batch/micro", micro);
+  set(draft, "/sequence_length", stated(record.model.sequence, "model.seq"));
+  set_schedule(draft, pipeline, chunks);
 }
 
 }  // namespace stagecraft

@@ -1,15 +1,17 @@
 #pragma once
 // Parts of the rule that turns a record into a scenario; one .cpp file each.
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "validate/mapping.hpp"
 #include "validate/software.hpp"
 
 namespace stagecraft {
-
-using OrderedJson = nlohmann::ordered_json;
 
 /// A record that cannot be mapped; what() is the reason.
 class Unmapped : public std::runtime_error {
@@ -17,13 +19,28 @@ class Unmapped : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// One field of the scenario, its value as JSON text.
+struct Setting {
+  std::string pointer, json;
+};
+
 /// What is being put together.
 struct Draft {
   const Record& record;
   const SoftwarePeriod& software;
-  OrderedJson& scenario;
+  std::vector<Setting>& scenario;
   Mapping& mapping;
 };
+
+/// A partition: a word that the plan knows, or blocks of every stage.
+using Partition = std::variant<std::string, std::vector<std::int64_t>>;
+
+void set(Draft& draft, const char* pointer, bool value);
+void set(Draft& draft, const char* pointer, std::int64_t value);
+void set(Draft& draft, const char* pointer, double value);
+void set(Draft& draft, const char* pointer, const std::string& value);
+void set(Draft& draft, const char* pointer, const char* value);
+void set(Draft& draft, const char* pointer, const Partition& value);
 
 /// Notes an input that the record does not state.
 void infer(Draft& draft, const std::string& pointer, const std::string& value, const std::string& reason);
