@@ -1,36 +1,58 @@
-// Predicted step time of every shipped scenario that has a published one, beside it, and the errors of all together.
+// Predictions of every shipped record held against what was measured, per source. Prints figures; with
+// STAGECRAFT_FIDELITY_JSON=FILE also writes the whole result, with STAGECRAFT_UPDATE_DOCS=1 docs/fidelity.md.
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <numeric>
+#include <cstdlib>
 
-#include "estimate/estimate.hpp"
+#include "base/file_io.hpp"
 #include "figure.hpp"
-#include "schedule/family.hpp"
-#include "schedule/lower.hpp"
+#include "report/validation.hpp"
 
 using namespace stagecraft;
 
 namespace {
 
-double predicted_step(const Scenario& scenario, const Library& library) {
-  const Plan plan = make_plan(scenario);
-  const Topology topology = build_topology(scenario.cluster);
-  ScheduleRequest request;
-  request.shape = {plan.degrees.pipeline, plan.micro_batches,
-                   static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
-  const Schedule schedule = lower(find_schedule(plan.run.schedule.name)->generate(request), plan);
-  const Graph graph = make_graph(schedule);
-  const CostModel model = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
-  return estimate(plan, schedule, graph, model, topology).step_time.value;
+struct Limit {
+  const char* group;
+  const char* statistic;  // "mean" or "median"
+  double percent;
+};
+
+constexpr Limit limits[]{{"sc21", "mean", 4},        {"korthikanti22", "mean", 4},    {"mosaic", "median", 6},
+                         {"nemo-a100", "median", 6}, {"bloom-a100", "median", 6},     {"hagemann", "median", 6},
+                         {"internevo", "median", 6}, {"vocab-parallel", "median", 6}, {"mlperf", "median", 10},
+                         {"nemo-2407", "median", 10}};
+
+std::optional<double> limit_of(const std::string& group, const std::string& statistic) {
+  for (const Limit& limit : limits) {
+    if (group == limit.group && statistic == limit.statistic) return limit.percent;
+  }
+  return std::nullopt;
 }
 
-const PublishedFigure* published_step(const Scenario& scenario) {
-  for (const PublishedFigure& figure : scenario.published) {
-    if (figure.key == "step_time_s") return &figure;
+void print(const GroupResult& group, bool json) {
+  const auto figure = [&](const std::string& name, double value, const char* unit, std::optional<double> limit) {
+    bench::print({"fidelity/" + group.name + "/" + name, value, unit, limit, limit ? "limit" : ""}, json);
+  };
+  if (const auto& errors = group.step_time) {
+    for (const auto& [name, value] : {std::pair{"mean", errors->mean},
+                                      {"median", errors->median},
+                                      {"p90", errors->p90},
+                                      {"worst", errors->worst},
+                                      {"bias", errors->bias}}) {
+      figure(std::string("step-time/") + name, 100 * value, "%", limit_of(group.name, name));
+    }
   }
-  return nullptr;
+  if (group.memory) figure("memory/mean", 100 * group.memory->mean, "%", std::nullopt);
+  if (group.bubble) {
+    figure("bubble/mean", group.bubble->mean, "", 0.01);
+    figure("bubble/worst", group.bubble->worst, "", 0.015);
+  }
+  if (group.spearman) figure("spearman", *group.spearman, "", 0.9);
+}
+
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace
@@ -39,25 +61,14 @@ int main(int argc, char** argv) {
   const bool json = bench::wants_json(argc, argv);
   const std::string root = STAGECRAFT_SOURCE_DIR;
   const Library library{{root + "/scenarios", root + "/topologies"}};
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/scenarios")) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  const std::vector<Record> records = read_records(root + "/scenarios/records/published.json");
+  const Validation validation = validate(records, library);
+  for (const GroupResult& group : validation.groups) print(group, json);
+  if (const std::string file = setting("STAGECRAFT_FIDELITY_JSON"); !file.empty()) {
+    write_file_whole(file, to_json(validation));
   }
-  std::sort(files.begin(), files.end());
-  std::vector<double> errors;
-  for (const std::string& file : files) {
-    const Scenario scenario = load_scenario(file, {}, library);
-    const PublishedFigure* published = published_step(scenario);
-    if (published == nullptr || has_errors(check_feasible(scenario))) continue;
-    const double step = predicted_step(scenario, library);
-    bench::print({"fidelity/" + scenario.name, step, "s", published->value, published->source}, json);
-    errors.push_back(std::abs(step / published->value - 1));
+  if (setting("STAGECRAFT_UPDATE_DOCS") == "1") {
+    write_file_whole(root + "/docs/fidelity.md", to_markdown(validation, leave_one_group_out(records, library)));
   }
-  if (errors.empty()) return 1;
-  const double mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
-  bench::print({"fidelity/step-time/mean-error", 100 * mean, "%", 8.0, "limit"}, json);
-  bench::print(
-      {"fidelity/step-time/worst-error", 100 * *std::max_element(errors.begin(), errors.end()), "%", 15.0, "limit"},
-      json);
   return 0;
 }

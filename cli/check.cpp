@@ -4,12 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/refusal.hpp"
+#include "calibration_files.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
 #include "memory/timeline.hpp"
 #include "plan/plan.hpp"
-#include "refusal.hpp"
 #include "report/number_text.hpp"
 #include "schedule/lower.hpp"
 #include "spec/scenario.hpp"
@@ -21,6 +22,7 @@ namespace {
 struct Verdict {
   Scenario scenario;
   Findings findings;
+  std::vector<std::string> files;  // that were read
   bool fits = true;
   double peak_bytes = 0, limit_bytes = 0;
   std::size_t fullest = 0, operations = 0;  // of the schedule, once the layout is feasible
@@ -30,6 +32,8 @@ void judge_schedule_and_memory(Verdict& verdict, const Library& library) {
   const Topology topology = build_topology(verdict.scenario.cluster);
   const Plan plan = make_plan(verdict.scenario);
   const CostModel costs = make_cost_model(plan, topology, load_calibration(verdict.scenario.calibration, library));
+  for (const std::string& file : calibration_files(verdict.scenario.calibration, library))
+    verdict.files.push_back(file);
   const Schedule schedule = lower(compute_schedule(verdict.scenario, plan, costs, topology, verdict.findings), plan);
   const Findings proof = check_schedule(schedule);
   verdict.findings.insert(verdict.findings.end(), proof.begin(), proof.end());
@@ -50,6 +54,7 @@ Verdict judge(const std::string& file, const std::vector<std::string>& overrides
   const Library library = default_library(console.executable);
   Verdict verdict;
   verdict.scenario = load_scenario(file, overrides, library);
+  verdict.files = verdict.scenario.files;
   verdict.findings = check_feasible(verdict.scenario);
   if (has_errors(verdict.findings)) return verdict;
   try {
@@ -109,7 +114,9 @@ int run_check(const Words& words, const Console& console) {
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
 
+  keep_apart({file}, {{"--output", output}});
   const Verdict verdict = judge(file, overrides, console);
+  keep_apart(verdict.files, {{"--output", output}});
   write_output(console, output, format == "json" ? json_of(verdict) : text_of(verdict));
   if (has_errors(verdict.findings)) return invalid_input;
   return verdict.fits ? ok : does_not_fit;

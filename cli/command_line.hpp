@@ -24,6 +24,23 @@ struct Example {
   const char* meaning;
 };
 
+/// A check for options: a number, finite and within the bounds (CLI::Range lets "nan" pass).
+CLI::Validator number_between(double least, double most);
+
+/// Nothing that is read may be written over, nor a file be written twice. Paths that are "" count as not given. Throws
+/// UsageError; `option` is how the command line names a place to write to, as in "--output".
+struct Written {
+  const char* option;
+  std::string path;
+};
+void keep_apart(const std::vector<std::string>& read, const std::vector<Written>& written);
+
+/// Names of options among `options` that the command line gives, "--stages and --send"; "" if none.
+std::string given_options(const CLI::App& app, const std::vector<std::string>& options);
+
+/// The arguments of a verb with the actions "list" and "show NAME". Throws UsageError that says what was meant.
+void check_list_or_show(const char* verb, const std::string& action, const std::string& name);
+
 /// An empty command line for "stagecraft VERB".
 std::unique_ptr<CLI::App> make_app(const std::string& verb, const std::string& summary, std::vector<Example> examples);
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/input_error.hpp"
 #include "base/units.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
@@ -35,8 +37,21 @@ std::string kind_name(OpKind kind) {
   return std::string(word_of(kind));
 }
 
+/// Infinite where something was predicted and nothing measured.
 double fraction(double predicted, double measured) {
-  return measured > 0 ? predicted / measured - 1 : 0;
+  if (measured > 0) return predicted / measured - 1;
+  return predicted > 0 ? std::numeric_limits<double>::infinity() : 0;
+}
+
+/// A tolerance that nothing is held against would always be met.
+void check_comparable(const Alignment& alignment, const Tolerances& limits, const std::string& measured) {
+  const auto refuse = [&](const char* got, const char* expected) {
+    throw InputError(InputProblem{measured, 0, 0, "", got, expected, ""});
+  };
+  if (alignment.pairs.empty())
+    refuse("no operation that the prediction has too", "a measured trace of the same scenario and schedule");
+  if (limits.memory && alignment.memory.empty())
+    refuse("no rank whose memory both traces have", "traces with memory counters, for --memory");
 }
 
 Judged judge(Alignment alignment, const Tolerances& limits) {
@@ -142,15 +157,17 @@ int run_compare(const Words& words, const Console& console) {
                   "torch.profiler's files, one per rank")
       ->required();
   app->add_option("--step", limits.step, "Largest error of the step time, as a fraction")
-      ->check(CLI::NonNegativeNumber);
-  app->add_option("--bubble", limits.bubble, "Largest difference of the bubble fractions")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_between(0, 1e6));
+  app->add_option("--bubble", limits.bubble, "Largest difference of the bubble fractions")->check(number_between(0, 1));
   app->add_option("--memory", limits.memory, "Largest error of a rank's peak memory, as a fraction")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_between(0, 1e6));
   add_format(*app, format, {"text", "json"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
-  const Judged judged = judge(align(read_trace(predicted), read_any(measured)), limits);
+  keep_apart({predicted, measured}, {{"--output", output}});
+  Alignment alignment = align(read_trace(predicted), read_any(measured));
+  check_comparable(alignment, limits, measured);
+  const Judged judged = judge(std::move(alignment), limits);
   write_output(console, output, format == "json" ? json_of(judged) : text_of(judged));
   return judged.outside ? outside_tolerance : ok;
 }

@@ -1,5 +1,6 @@
 #include "console.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -22,7 +23,32 @@ bool wants_colour(int descriptor) {
   return !refused && ::isatty(descriptor) == 1;
 }
 
+/// Messages quote what others wrote; a terminal must not obey it.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if ((byte < 0x20 && letter != '\n' && letter != '\t') || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += letter;
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+void occupy_closed_streams() {
+  const auto occupy = [](int descriptor, int mode) {
+    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) return;
+    const int opened = ::open("/dev/null", mode);  // the lowest free number, which is `descriptor`
+    if (opened != descriptor && opened >= 0) ::close(opened);
+  };
+  occupy(STDIN_FILENO, O_RDONLY);
+  occupy(STDOUT_FILENO, O_RDONLY);
+  occupy(STDERR_FILENO, O_WRONLY);
+}
 
 Console make_console(Interrupt& interrupt, const char* executable) {
   return {interrupt, executable == nullptr ? "stagecraft" : executable, wants_colour(STDOUT_FILENO),
@@ -37,7 +63,8 @@ void Console::print(std::string_view text) const {
 
 void Console::message(std::string_view kind, std::string_view text) const {
   const std::string shown = colour_messages ? fmt::format("\x1b[31m{}\x1b[0m", kind) : std::string(kind);
-  fmt::print(stderr, "stagecraft: {}: {}\n", shown, text);
+  const std::string line = fmt::format("stagecraft: {}: {}\n", shown, printable(text));
+  std::fwrite(line.data(), 1, line.size(), stderr);  // a message that nobody can take is no error of its own
 }
 
 void write_output(const Console& console, const std::string& path, std::string_view text) {

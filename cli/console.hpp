@@ -28,6 +28,10 @@ struct Console {
   void message(std::string_view kind, std::string_view text) const;
 };
 
+/// Opens /dev/null in place of standard streams that are closed, so that no file of ours takes their number and what is
+/// meant for them. Writing to a closed standard output still fails; messages for a closed standard error are lost.
+void occupy_closed_streams();
+
 Console make_console(Interrupt& interrupt, const char* executable);
 
 /// To `path`, whole or not at all, or to standard output if it is "".

@@ -12,11 +12,12 @@
 #include <filesystem>
 
 #include "base/file_io.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
 #include "cost/cost_model.hpp"
+#include "estimate/compute_schedule.hpp"
+#include "find_program.hpp"
 #include "plan/plan.hpp"
-#include "refusal.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
 
@@ -26,10 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* program_name = "stagecraft-exec";
-
-bool runnable(const fs::path& path) {
-  return ::access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path);
-}
 
 /// Signals as a program expects them: this one's own threads have them blocked.
 class SpawnSettings {
@@ -70,17 +67,8 @@ Prepared prepare_schedule(const std::string& file, const std::vector<std::string
 }
 
 std::string executor_program() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (!error && runnable(self.parent_path() / program_name)) return self.parent_path() / program_name;
-  const char* const path = std::getenv("PATH");
-  std::string folders = path == nullptr ? "" : path;
-  while (!folders.empty()) {
-    const std::size_t colon = folders.find(':');
-    const fs::path candidate = fs::path(folders.substr(0, colon)) / program_name;
-    if (runnable(candidate)) return candidate;
-    folders = colon == std::string::npos ? "" : folders.substr(colon + 1);
-  }
+  const std::string program = find_program(program_name);
+  if (!program.empty()) return program;
   throw UsageError(
       fmt::format("{} is neither beside stagecraft nor on the PATH: it is built where LibTorch is found "
                   "(tools/fetch_torch, then cmake -DSTAGECRAFT_EXEC=ON)",

@@ -24,6 +24,8 @@ int run_explain(const Words& words, const Console& console) {
   app->add_flag("--estimate", options.estimate, "Closed form instead of simulation");
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
 
+  const std::string idle = given_options(*app, {"--set", "--estimate"});
+  if (options.file.empty() && !idle.empty()) throw UsageError(fmt::format("explain: {} needs a scenario FILE", idle));
   if (key.empty()) {
     std::string list;
     for (const std::string& known : explainable_keys()) list += known + "\n";

@@ -9,9 +9,9 @@
 
 #include "base/allocator.hpp"
 #include "base/input_error.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
-#include "refusal.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
@@ -20,13 +20,16 @@ namespace {
 constexpr std::array verbs = {
     Verb{"simulate", "rehearse one training step of a scenario and report where the time and memory go", run_simulate},
     Verb{"check", "say whether a scenario can run: layout, schedule, memory", run_check},
+    Verb{"memory", "show what fills each GPU, whether it fits, and the changes that make it fit", run_memory},
     Verb{"explain", "the formula and the inputs behind a number of the report", run_explain},
     Verb{"execute", "run the schedule for real on CPU or GPUs and measure it", run_execute},
     Verb{"profile", "measure this machine for a scenario and write a calibration", run_profile},
     Verb{"bundle", "one folder to carry to a cluster: frozen schedule, scenario, launch scripts", run_bundle},
     Verb{"compare", "lay a measured trace over a predicted one", run_compare},
+    Verb{"validate", "hold predictions against published measurements, per source", run_validate},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",
          run_schedule},
+    Verb{"render", "draw a timeline or another view as PNG or SVG, without a display", run_render},
     Verb{"topology", "list the known clusters, show one", run_topology},
     Verb{"models", "list the known models, show one", run_models},
     Verb{"schema", "print a JSON Schema, for editors and for checking", run_schema},
@@ -91,6 +94,7 @@ int run_and_report(const Words& words, const Console& console) {
 
 int main(int argc, char** argv) {
   using namespace stagecraft::cli;
+  occupy_closed_streams();
   stagecraft::keep_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is found at the write
   Interrupt interrupt;

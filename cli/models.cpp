@@ -49,12 +49,10 @@ int run_models(const Words& words, const Console& console) {
   std::string action = "list", name;
   const auto app = make_app("models", "Lists the known models, or shows one.",
                             {{"models", "all of them"}, {"models show gpt3-175b", "one, with its source"}});
-  app->add_option("ACTION", action, "list or show")->check(CLI::IsMember({"list", "show"}));
+  app->add_option("ACTION", action, "list or show");
   app->add_option("NAME", name, "A name of the list, or a model file");
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
-  if (action == "show" && name.empty()) throw UsageError("models show: which one? see: stagecraft models");
-  if (action == "list" && !name.empty())
-    throw UsageError("models list takes no name; did you mean: models show " + name);
+  check_list_or_show("models", action, name);
   const Library library = default_library(console.executable);
   return console.print(action == "list" ? list(library) : show(name, library)), ok;
 }

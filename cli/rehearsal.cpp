@@ -1,17 +1,20 @@
 #include "rehearsal.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "base/refusal.hpp"
+#include "calibration_files.hpp"
 #include "command_line.hpp"
-#include "compute_schedule.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "estimate/estimated_trace.hpp"
 #include "estimate/memory_counters.hpp"
+#include "estimate/staleness.hpp"
 #include "estimate/steady_state.hpp"
-#include "refusal.hpp"
 #include "report/make_report.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
-#include "staleness.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
 #include "sim/simulate.hpp"
 #endif
@@ -33,6 +36,19 @@ Trace play(const RehearsalOptions& options, const Estimate& closed_form, const P
 #endif
 }
 
+#ifdef STAGECRAFT_HAVE_SIM
+/// Refuses jobs whose routes would take minutes to walk.
+Findings check_walk(const Plan& plan, const Topology& topology) {
+  const std::int64_t ranks = walked_ranks(plan, topology);
+  if (ranks <= most_walked_ranks) return {};
+  return {{Severity::error, "too-many-routes", "/parallel",
+           fmt::format("{} ranks each take links of their own; the routes of at most {} are simulated; the closed form "
+                       "(--estimate) has no such limit",
+                       ranks, most_walked_ranks),
+           ""}};
+}
+#endif
+
 void sign(Trace& trace, const Scenario& scenario, const RehearsalOptions& options, const Calibration& calibration) {
   trace.producer = "stagecraft " STAGECRAFT_VERSION;
   trace.scenario = scenario.name;
@@ -40,6 +56,14 @@ void sign(Trace& trace, const Scenario& scenario, const RehearsalOptions& option
   trace.provenance = {
       {"calibration", calibration.name}, {"cluster", scenario.cluster.name}, {"model", scenario.model.name}};
   for (const std::string& override_ : options.overrides) trace.provenance.push_back({"set", override_});
+}
+
+/// Everything that was read: the scenario's files and those of its calibration.
+std::vector<std::string> files_of(const Scenario& scenario, const Library& library) {
+  std::vector<std::string> files = scenario.files;
+  const std::vector<std::string> more = calibration_files(scenario.calibration, library);
+  files.insert(files.end(), more.begin(), more.end());
+  return files;
 }
 
 }  // namespace
@@ -56,6 +80,10 @@ Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
   const Topology topology = build_topology(scenario.cluster);
   const Plan plan = make_plan(scenario);
   const CostModel costs = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
+
+#ifdef STAGECRAFT_HAVE_SIM
+  if (!options.estimate) refuse_errors(scenario.path, check_walk(plan, topology));
+#endif
 
   // build, lower, check
   const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, findings), plan);
@@ -77,7 +105,7 @@ Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
   note_staleness(schedule, told.cold, findings);
   Report report = make_report(
       {scenario, topology, plan, schedule, graph, costs, closed_form, trace, told.summary, memory, findings});
-  return {std::move(report), std::move(trace)};
+  return {std::move(report), std::move(trace), files_of(scenario, library)};
 }
 
 }  // namespace stagecraft::cli

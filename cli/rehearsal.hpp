@@ -21,6 +21,7 @@ struct RehearsalOptions {
 struct Rehearsal {
   Report report;
   Trace trace;
+  std::vector<std::string> files;  // that were read
 };
 
 /// Throws InputError or a Refusal if the scenario is malformed or cannot run. One that does not fit in memory is

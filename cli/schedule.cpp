@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 
-#include <cmath>
+#include <algorithm>
 #include <optional>
 
 #include "base/input_error.hpp"
+#include "base/refusal.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
-#include "refusal.hpp"
 #include "report/family_table.hpp"
 #include "report/schedule_trace.hpp"
 #include "report/svg.hpp"
@@ -70,18 +70,33 @@ Schedule load(const std::string& path) {
   return schedule;
 }
 
+const FamilyEntry& entry_of(const std::string& name) {
+  if (const FamilyEntry* const entry = find_schedule(name)) return *entry;
+  std::vector<std::string> names;
+  for (const std::string_view known : schedule_names()) names.emplace_back(known);
+  throw InputError(InputProblem{"schedule", 0, 0, "", name,
+                                "a schedule (`stagecraft schedule --list` names them), or a .csv or .json file",
+                                nearest_word(name, names)});
+}
+
 Schedule generate(const Options& options) {
-  const FamilyEntry* const entry = find_schedule(options.name);
-  if (entry == nullptr) {
-    std::vector<std::string> names;
-    for (const std::string_view known : schedule_names()) names.emplace_back(known);
-    throw InputError(InputProblem{"schedule", 0, 0, "", options.name,
-                                  "a schedule (`stagecraft schedule --list` names them), or a .csv or .json file",
-                                  nearest_word(options.name, names)});
+  const FamilyEntry& entry = entry_of(options.name);
+  const ScheduleRequest request = request_of(options, entry);
+  refuse_errors(entry.name, entry.refuse(request));
+  return entry.generate(request);
+}
+
+/// A table without a row that can run is a refusal, with every reason once.
+void refuse_empty(const std::vector<FamilyRow>& rows) {
+  if (std::any_of(rows.begin(), rows.end(), [](const FamilyRow& row) { return !has_errors(row.refused); })) return;
+  Findings reasons;
+  for (const FamilyRow& row : rows) {
+    for (const Finding& finding : row.refused) {
+      const auto known = [&](const Finding& other) { return other.message == finding.message; };
+      if (std::none_of(reasons.begin(), reasons.end(), known)) reasons.push_back(finding);
+    }
   }
-  const ScheduleRequest request = request_of(options, *entry);
-  refuse_errors(entry->name, entry->refuse(request));
-  return entry->generate(request);
+  refuse_errors("schedule --all", reasons);
 }
 
 std::vector<FamilyRow> family(const Options& options) {
@@ -107,6 +122,7 @@ std::vector<FamilyRow> family(const Options& options) {
 
 std::string family_as(const Options& options) {
   const std::vector<FamilyRow> rows = family(options);
+  refuse_empty(rows);
   if (options.format == "csv") return family_csv(rows);
   if (options.format == "json") return family_json(rows);
   return family_text(rows);
@@ -134,6 +150,26 @@ std::string schedule_as(const Options& options, const Schedule& schedule, bool c
          timeline_text(trace, colour) + schedule_figures(schedule, analysis, times);
 }
 
+void check_list(const CLI::App& app) {
+  const std::string idle = given_options(
+      app, {"--all", "--stages", "--micro-batches", "--virtual", "--group-size", "--memory-limit", "--waves",
+            "--forward", "--input-grad", "--weight-grad", "--send", "--communication", "--format"});
+  if (!idle.empty()) throw UsageError(fmt::format("schedule: --list takes no other option; leave out {}", idle));
+  if (app.get_option("NAME")->count() > 0) throw UsageError("schedule: --list takes no NAME");
+}
+
+/// Times shape the picture and the table; an order that is not searched for is the same without them.
+void check_times(const CLI::App& app, const Options& options) {
+  const bool order_only = !options.all && (options.format == "csv" || options.format == "json");
+  if (!order_only || (!is_file(options.name) && entry_of(options.name).searched)) return;
+  const std::string idle = given_options(app, {"--forward", "--input-grad", "--weight-grad", "--send"});
+  if (!idle.empty()) {
+    throw UsageError(
+        fmt::format("schedule: {} changes nothing in --format {} of {}, whose order does not depend on times", idle,
+                    options.format, options.name));
+  }
+}
+
 void check_combination(const Options& options) {
   const bool from_file = is_file(options.name);
   const bool shaped = options.stages || options.micro_batches || options.chunks || options.group_size ||
@@ -141,6 +177,7 @@ void check_combination(const Options& options) {
   if (options.all != options.name.empty())
     throw UsageError("schedule: give one NAME, or --all; see: stagecraft schedule --help");
   if (from_file && shaped) throw UsageError("schedule: a file brings its own shape; leave out --stages and the like");
+  if (!from_file && !options.all) entry_of(options.name);  // a name that is wrong comes before what it lacks
   if (!from_file && !(options.stages && options.micro_batches))
     throw UsageError("schedule: --stages and --micro-batches are needed");
   if (options.all && options.format == "svg") throw UsageError("schedule: --all prints text, csv or json");
@@ -149,17 +186,11 @@ void check_combination(const Options& options) {
   }
 }
 
-/// A duration without a unit: finite and not negative.
-std::string refuse_duration(const std::string& text) {
-  double value = 0;
-  const bool is_number = CLI::detail::lexical_cast(text, value);
-  return is_number && std::isfinite(value) && value >= 0 && value <= 1e12 ? "" : "must be a number from 0 to 1e12";
-}
-
 }  // namespace
 
 int run_schedule(const Words& words, const Console& console) {
   Options options;
+  const CLI::Validator duration = number_between(0, 1e12);
   const auto app = make_app(
       "schedule",
       "Prints a pipeline schedule: as a timeline, as PyTorch's CSV, as JSON or as SVG. --all compares the family.",
@@ -180,25 +211,29 @@ int run_schedule(const Words& words, const Console& console) {
   app->add_option("--group-size", options.group_size, "Micro-batches per group of an interleaved schedule")
       ->type_name("G");
   app->add_option("--memory-limit", options.memory_limit, "Of a searched schedule, in activations of a full stage")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(number_between(0.001, 1e6));
   app->add_option("--waves", options.waves, "Of hanayo")->type_name("W");
   app->add_option("--forward", options.forward, "Duration of a forward through a full stage; default 1")
       ->type_name("F")
-      ->check(refuse_duration);
+      ->check(duration);
   app->add_option("--input-grad", options.input_grad, "The same of the input gradient; default 1")
       ->type_name("I")
-      ->check(refuse_duration);
+      ->check(duration);
   app->add_option("--weight-grad", options.weight_grad, "The same of the weight gradient; default 1")
       ->type_name("W")
-      ->check(refuse_duration);
-  app->add_option("--send", options.send, "Duration of a message; default 0")->type_name("S")->check(refuse_duration);
+      ->check(duration);
+  app->add_option("--send", options.send, "Duration of a message; default 0")->type_name("S")->check(duration);
   app->add_flag("--communication", options.communication, "With sends and receives (csv, json)");
   add_format(*app, options.format, {"text", "csv", "json", "svg"});
   add_output(*app, options.output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
 
+  if (options.list) check_list(*app);
   if (options.list) return write_output(console, options.output, list_text()), ok;
   check_combination(options);
+  check_times(*app, options);
+  if (is_file(options.name)) keep_apart({options.name}, {{"--output", options.output}});
   if (options.all) return write_output(console, options.output, family_as(options)), ok;
   const Schedule schedule = is_file(options.name) ? load(options.name) : generate(options);
   const bool colour = console.colour_output && options.output.empty();

@@ -1,5 +1,7 @@
 #include "report/schema.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -44,12 +46,15 @@ int run_schema(const Words& words, const Console& console) {
 
   const std::vector<std::string> names = all_names();
   if (name.empty()) {
+    if (app->get_option("--format")->count() > 0)
+      throw UsageError("schema: --format needs a NAME; see: stagecraft schema");
     std::string list;
     for (const std::string& known : names) list += known + "\n";
     return write_output(console, output, list), ok;
   }
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw InputError(InputProblem{"schema", 0, 0, "", name, "the name of a schema", nearest_word(name, names)});
+    throw InputError(InputProblem{"schema", 0, 0, "", name, fmt::format("one of {}", fmt::join(names, ", ")),
+                                  nearest_word(name, names)});
   }
   return write_output(console, output, format == "md" ? table_of(name) : text_of(name)), ok;
 }

@@ -1,4 +1,4 @@
-#include <filesystem>
+#include <algorithm>
 #include <optional>
 
 #include "base/file_io.hpp"
@@ -44,15 +44,9 @@ void write_all(const Trace& trace, const std::string& trace_path, const std::str
   file->commit();
 }
 
-/// Nothing that is read may be written, and no file twice.
-void keep_apart(const std::string& scenario, const std::string& trace, const std::string& output) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    std::error_code ignored;
-    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, ignored));
-  };
-  if (same(trace, output)) throw UsageError("--trace and --output name the same file, " + output);
-  if (same(scenario, output)) throw UsageError("--output would overwrite the scenario, " + scenario);
-  if (same(scenario, trace)) throw UsageError("--trace would overwrite the scenario, " + scenario);
+/// --steps is --set steps=N; both at once would leave one without effect.
+bool sets_steps(const std::string& text) {
+  return text.starts_with("steps=") || text.starts_with("/steps=");
 }
 
 }  // namespace
@@ -79,11 +73,15 @@ int run_simulate(const Words& words, const Console& console) {
   add_format(*app, format, {"text", "json", "csv", "md"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
+  if (!steps.empty() && std::any_of(options.overrides.begin(), options.overrides.end(), sets_steps))
+    throw UsageError("--steps and --set steps say the same thing twice; leave one out");
   if (!steps.empty()) options.overrides.push_back("steps=" + steps);
   options.memory_curve = !trace_path.empty();
-  keep_apart(options.file, trace_path, output);
+  const std::vector<Written> written{{"--trace", trace_path}, {"--output", output}};
+  keep_apart({options.file}, written);
 
   const Rehearsal rehearsal = rehearse(options, console);
+  keep_apart(rehearsal.files, written);
   const bool colour = console.colour_output && output.empty();
   const std::string text = print_as(format, rehearsal.report, colour);
   write_all(rehearsal.trace, trace_path, text, output, console);

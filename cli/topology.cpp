@@ -111,12 +111,10 @@ int run_topology(const Words& words, const Console& console) {
   std::string action = "list", name;
   const auto app = make_app("topology", "Lists the known clusters, or shows one with its links and routes.",
                             {{"topology list", ""}, {"topology show selene", "GPU, NICs, links, and two routes"}});
-  app->add_option("ACTION", action, "list or show")->check(CLI::IsMember({"list", "show"}));
+  app->add_option("ACTION", action, "list or show");
   app->add_option("NAME", name, "A name of the list, or a cluster file");
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
-  if (action == "show" && name.empty()) throw UsageError("topology show: which one? see: stagecraft topology list");
-  if (action == "list" && !name.empty())
-    throw UsageError("topology list takes no name; did you mean: topology show " + name);
+  check_list_or_show("topology", action, name);
   const Library library = default_library(console.executable);
   return console.print(action == "list" ? list(library) : show(name, library)), ok;
 }

@@ -18,11 +18,14 @@ struct Verb {
 
 int run_simulate(const Words& words, const Console& console);
 int run_check(const Words& words, const Console& console);
+int run_memory(const Words& words, const Console& console);
 int run_explain(const Words& words, const Console& console);
 int run_execute(const Words& words, const Console& console);
 int run_profile(const Words& words, const Console& console);
 int run_bundle(const Words& words, const Console& console);
+int run_render(const Words& words, const Console& console);
 int run_compare(const Words& words, const Console& console);
+int run_validate(const Words& words, const Console& console);
 int run_schedule(const Words& words, const Console& console);
 int run_topology(const Words& words, const Console& console);
 int run_models(const Words& words, const Console& console);

@@ -4,7 +4,9 @@
 #include <xbt/log.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <csignal>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
@@ -91,6 +93,24 @@ struct FlowNetwork::State {
 
 namespace {
 
+/// SimGrid takes signals over when its engine starts; they belong to the program (which may ignore Ctrl+C, as nohup
+/// asks). Restores what was set before.
+class KeptSignals {
+ public:
+  KeptSignals() {
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], nullptr, &actions_[i]);
+  }
+  ~KeptSignals() {
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &actions_[i], nullptr);
+  }
+  KeptSignals(const KeptSignals&) = delete;
+  KeptSignals& operator=(const KeptSignals&) = delete;
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPIPE, SIGUSR1, SIGUSR2};
+  std::array<struct sigaction, signals.size()> actions_{};
+};
+
 /// SimGrid connects callbacks and fixes the network model for the whole process, so both happen once.
 void set_up_process(sg::Engine& engine, void (*on_end)(void*)) {
   static const bool done = [&] {
@@ -148,7 +168,10 @@ std::int32_t FlowNetwork::add_path(double cap, std::vector<Crossing> crossings) 
 void FlowNetwork::run(FlowListener& listener) {
   State& state = *state_;
   state.listener = &listener;
-  state.engine = std::make_unique<sg::Engine>("stagecraft");
+  {
+    const KeptSignals kept;
+    state.engine = std::make_unique<sg::Engine>("stagecraft");
+  }
   set_up_process(*state.engine, [](void* slot) {
     auto& ended = *static_cast<State::Slot*>(slot);
     ended.owner->end(ended);

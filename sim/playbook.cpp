@@ -153,17 +153,18 @@ Work work_of_kind(Builder& b, const OperationKind& kind, std::int32_t replica) {
 }  // namespace
 
 Playbook make_playbook(const Plan& plan, const Schedule& schedule, const CostModel& model,
-                       const std::vector<BodyTime>& bodies, const Topology& topology, bool folded) {
+                       const std::vector<BodyTime>& bodies, const Topology& topology, const TrafficSample& sample,
+                       bool folded) {
   Builder b{plan, schedule, model, bodies, folded, traffic_classes(plan, schedule, folded), {}, {}, {}, {}};
   b.book.replicas = replica_count(plan, folded);
   for (const TrafficClass& of_class : b.classes) {
-    b.traffic.push_back(traffic_of(of_class, plan, topology));
+    b.traffic.push_back(traffic_of(of_class, sample.plan, sample.topology));
     b.traffic.back().several_at_once = has_several_channels(of_class, schedule);
   }
   b.paths_by_cap.resize(b.classes.size());
 
   const OperationKinds operations = collect_operation_kinds(plan, schedule, model, topology);
-  b.bottlenecks = find_bottlenecks(b.traffic, idle_rates(b, operations.kinds), topology);
+  b.bottlenecks = find_bottlenecks(b.traffic, idle_rates(b, operations.kinds), sample.topology);
   b.book.links = b.bottlenecks.links;
   b.book.work_of.reserve(operations.of_node.size() * static_cast<std::size_t>(b.book.replicas));
   for (std::int32_t replica = 0; replica < b.book.replicas; ++replica) {

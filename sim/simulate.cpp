@@ -12,9 +12,10 @@ namespace {
 Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                  const Topology& topology, const SimulationOptions& options) {
   const std::vector<BodyTime> bodies = time_bodies(model, schedule, plan);
-  const Playbook book = make_playbook(plan, schedule, model, bodies, topology, options.folded);
+  const TrafficSample sample = traffic_sample(plan, topology, options.folded);
+  const Playbook book = make_playbook(plan, schedule, model, bodies, topology, sample, options.folded);
   std::vector<std::string> names;
-  for (const Bottleneck& bottleneck : book.links) names.push_back(link(topology, bottleneck.link).name);
+  for (const Bottleneck& bottleneck : book.links) names.push_back(link(sample.topology, bottleneck.link).name);
 
   std::vector<PlayedFlow> flows;
   const PlayedTimes times = play(book, graph, options.steps, names, options.link_counters ? &flows : nullptr);
@@ -26,6 +27,10 @@ Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph,
 }
 
 }  // namespace
+
+std::int64_t walked_ranks(const Plan& plan, const Topology& topology) {
+  return world_size(traffic_sample(plan, topology, true).plan.degrees);
+}
 
 Trace simulate(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                const Topology& topology, const SimulationOptions& options) {

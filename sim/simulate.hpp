@@ -18,6 +18,11 @@ struct SimulationOptions {
   bool folded = true;          // one pipeline stands for all data replicas; false: each is played on its own
 };
 
+/// Ranks whose routes a folded simulation walks: all, unless so many replicas repeat each other's place on the machines
+/// that some stand for the rest. A million take about ten seconds.
+std::int64_t walked_ranks(const Plan& plan, const Topology& topology);
+inline constexpr std::int64_t most_walked_ranks = std::int64_t{1} << 20;
+
 /// The trace of all steps; `producer`, `scenario` and `provenance` are left to the caller.
 ///
 /// The ranks of a tensor group move in step, so one stands for all; if folded, so do the replicas of the data group.

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/input_error.hpp"
 
@@ -14,7 +15,7 @@ namespace stagecraft {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& got, const std::string& expected) {
-  throw InputError(InputProblem{path, 0, 0, "", got, expected, ""});
+  throw InputError(InputProblem{path.empty() ? "\"\"" : path, 0, 0, "", got, expected, ""});
 }
 
 std::string reason() {
@@ -79,7 +80,20 @@ std::string read_file(const std::string& path, std::size_t limit) {
   return text;
 }
 
-void write_file_whole(const std::string& path, std::string_view text) {
+std::string written_path(const std::string& path) {
+  constexpr int most_links = 40;  // as many as Linux follows
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(at, error); ++links) {
+    if (links == most_links) refuse(path, "symbolic links in a circle", "a path of a file to write");
+    const std::filesystem::path target = std::filesystem::read_symlink(at, error);
+    at = target.is_absolute() ? target : at.parent_path() / target;
+  }
+  return at.string();
+}
+
+void write_file_whole(const std::string& named, std::string_view text) {
+  const std::string path = written_path(named);
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) refuse(path, "a directory", "a path of a file to write");
@@ -97,6 +111,13 @@ void write_file_whole(const std::string& path, std::string_view text) {
   const std::string why = reason();
   ::unlink(temporary.c_str());
   refuse(path, why, "a path that can be written");
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {
+  }, second{};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 bool file_exists(const std::string& path) {

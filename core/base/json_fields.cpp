@@ -50,6 +50,18 @@ std::string usual_unit(Dimension dimension) {
   return "";
 }
 
+/// Texts are printed on terminals, which obey control characters (C0, DEL, C1).
+void refuse_control_characters(const JsonNode& node, std::string_view allowed) {
+  const std::string_view text = node.raw_string();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto letter = static_cast<unsigned char>(text[i]);
+    const bool c1 = letter == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    const bool control = letter < 0x20 || letter == 0x7F || c1;
+    if (control && allowed.find(text[i]) == std::string_view::npos)
+      node.fail("text without control characters", "", fmt::format("a control character at byte {} of the text", i));
+  }
+}
+
 template <class Value, class Reader>
 std::vector<Value> each(const JsonNode& node, Reader read) {
   std::vector<Value> values;
@@ -90,12 +102,14 @@ bool read_boolean(const JsonNode& node) {
 
 std::string read_string(const JsonNode& node) {
   if (!node.is(JsonKind::string)) node.fail("a string");
+  refuse_control_characters(node, "\n\t");
   return std::string(node.raw_string());
 }
 
 std::string read_nonempty_string(const JsonNode& node) {
   std::string text = node.is(JsonKind::string) ? std::string(node.raw_string()) : "";
   if (text.empty()) node.fail("a string that is not empty");
+  refuse_control_characters(node, "");
   return text;
 }
 

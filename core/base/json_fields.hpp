@@ -17,7 +17,9 @@ inline constexpr std::int64_t largest_exact_integer = std::int64_t{1} << 53;
 std::int64_t read_integer(const JsonNode& node, std::int64_t min, std::int64_t max = largest_exact_integer);
 double read_number(const JsonNode& node, double min, double max);  // integers are numbers too
 bool read_boolean(const JsonNode& node);
-std::string read_string(const JsonNode& node);  // any, also empty
+/// Any, also empty. Control characters are refused, but for line ends and tabs; a string that must not be empty, often
+/// a name, has neither.
+std::string read_string(const JsonNode& node);
 std::string read_nonempty_string(const JsonNode& node);
 std::string read_one_of(const JsonNode& node, const std::vector<std::string>& words);  // nearest word on refusal
 

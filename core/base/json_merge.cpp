@@ -11,6 +11,8 @@
 namespace stagecraft {
 namespace {
 
+constexpr JsonText no_key{0, 0};
+
 // Appends to a new tree; remembers which origin of which source tree became which origin here.
 class Copier {
  public:
@@ -34,6 +36,8 @@ class Copier {
     const ShortForm* form = short_form_at(where);
     const bool restarts = form != nullptr && above.is(JsonKind::object) && is_complete(above, form->restarts);
     const bool from_short = form != nullptr && below.is(JsonKind::string) && above.is(JsonKind::object) && !restarts;
+    if (below.is(JsonKind::array) && above.is(JsonKind::object) && above.size() > 0 && above.file() == "--set")
+      return merge_elements(below, above, parent, key, where);
     const bool both_objects = below.is(JsonKind::object) && above.is(JsonKind::object) && !restarts;
     if (!from_short && !both_objects) return copy(above, parent, key);
 
@@ -53,6 +57,30 @@ class Copier {
     }
     for (const JsonNode& member : above.members())
       if (from_short || !below.find(member.key())) copy(member, index, tree_->keep(member.key()));
+    tree_->at(index).end = tree_->next_index();
+  }
+
+  // --set of single elements: the keys of `above` are positions in the list `below`.
+  void merge_elements(const JsonNode& below, const JsonNode& above, std::int32_t parent, JsonText key,
+                      const std::string& where) {
+    const std::vector<JsonNode> elements = below.elements();
+    for (const JsonNode& over : above.members()) {
+      if (position_of(over.key(), elements.size()) >= 0) continue;
+      const std::string expected = elements.empty()
+                                       ? "another field: the list is empty"
+                                       : fmt::format("a position in the list, 0 to {}", elements.size() - 1);
+      over.fail(expected, elements.empty() ? "" : fmt::format("{}", elements.size() - 1),
+                fmt::format("the position \"{}\"", over.key().substr(0, 60)));
+    }
+    const std::int32_t index = append(below, parent, key);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const std::string name = std::to_string(i);
+      if (const std::optional<JsonNode> over = above.find(name)) {
+        merge(elements[i], *over, index, no_key, where + "/" + name);
+      } else {
+        copy(elements[i], index, no_key);
+      }
+    }
     tree_->at(index).end = tree_->next_index();
   }
 
@@ -91,6 +119,16 @@ class Copier {
     return node.pointer().substr(prefix.size());
   }
 
+  // -1 if `text` is no position in a list of `size` elements, written without a leading zero.
+  static std::int64_t position_of(const std::string& text, std::size_t size) {
+    constexpr std::size_t most_digits = 9;
+    const bool number = !text.empty() && text.size() <= most_digits &&
+                        text.find_first_not_of("0123456789") == std::string::npos &&
+                        (text.size() == 1 || text.front() != '0');
+    const std::int64_t position = number ? std::stoll(text) : -1;
+    return position < static_cast<std::int64_t>(size) ? position : -1;
+  }
+
   static bool is_complete(const JsonNode& object, const std::vector<std::vector<std::string>>& sets) {
     return std::any_of(sets.begin(), sets.end(), [&](const std::vector<std::string>& keys) {
       return std::all_of(keys.begin(), keys.end(),
@@ -108,8 +146,6 @@ class Copier {
   const std::vector<ShortForm>& short_forms_;
   const JsonNode* cut_ = nullptr;
 };
-
-constexpr JsonText no_key{0, 0};
 
 }  // namespace
 

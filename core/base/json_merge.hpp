@@ -38,8 +38,8 @@ JsonDocument load_extended(const JsonNode& node, const std::function<std::string
                            const std::vector<ShortForm>& short_forms = {});
 
 /// One "PATH=VALUE" of --set as a document whose origin is "--set": "parallel.tensor=8" gives {"parallel": {"tensor":
-/// 8}}. PATH is dotted keys or a JSON pointer; VALUE is JSON or else a plain string. Elements of lists cannot be set
-/// one by one.
+/// 8}}. PATH is dotted keys or a JSON pointer; VALUE is JSON or else a plain string. A key that meets a list below is a
+/// position in it: "parallel.partition.0=5" changes its first element.
 JsonDocument parse_override(const std::string& text);
 
 }  // namespace stagecraft

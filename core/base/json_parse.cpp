@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/file_io.hpp"
+#include "base/json_syntax.hpp"
 #include "base/json_tree.hpp"
 
 namespace stagecraft {
@@ -120,30 +121,16 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override {
+    const SyntaxError found = explain_syntax_error(text_, position, token, error.what());
     Scanner scanner(text_);
-    scanner.walk_to(position > 0 ? position - 1 : 0);
-    refuse(scanner.place(), open_.empty() ? "" : pointer_of_open(), got(token, error), "valid JSON (RFC 8259)");
+    scanner.walk_to(found.offset);
+    refuse(scanner.place(), open_.empty() ? "" : pointer_of_open(), found.got, found.expected);
     return false;
   }
 
   const std::optional<InputProblem>& problem() const { return problem_; }
 
  private:
-  static std::string got(const std::string& token, const nlohmann::detail::exception& error) {
-    const std::string why = error.what();
-    if (why.find("out of range") != std::string::npos || error.id == 406)
-      return fmt::format("the number {}, out of range", token);
-    if (why.find("UTF-8") != std::string::npos) return "text that is not UTF-8";
-    if (why.find("unexpected end of input") != std::string::npos) return "the end of the file";
-    const std::size_t last = why.rfind(" - ");
-    const std::size_t reason_end = why.find(';');
-    if (why.find("invalid literal") != std::string::npos || last == std::string::npos) {
-      return fmt::format("'{}'", token.substr(0, 40));
-    }
-    if (why.find("unexpected") == std::string::npos) return why.substr(last + 3, reason_end - last - 3);
-    return fmt::format("'{}'", token.substr(token.size() > 40 ? token.size() - 40 : 0));
-  }
-
   void refuse(Place place, std::string pointer, std::string got, std::string expected) {
     if (!problem_)
       problem_ = InputProblem{tree_.origins.front().file, place.line, place.column, std::move(pointer), std::move(got),

@@ -16,6 +16,24 @@ struct Doubt {
   }
 };
 
+/// The time that a collective takes while its sibling groups use the same NICs.
+TimeEstimate with_siblings(const CollectiveTime& time) {
+  const double alone_s = time.total.expected.value;
+  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
+  return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
+}
+
+bool is_host_copy(CollectiveKind kind) {
+  return kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
+}
+
+/// A copy between GPU and host at the rate that is left while all GPUs of the node copy.
+TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
+  const BytesPerSecond rate = copy.kind == CollectiveKind::host_copy ? model.host_rate : model.nvme_rate;
+  const Seconds time{rate.value > 0 ? copy.bytes.value / rate.value : 0};
+  return {time, time * 0.9, time * 1.3, Evidence::borrowed};
+}
+
 struct PartTime {
   std::vector<TimeEstimate> times;
   double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
@@ -26,14 +44,27 @@ TimeEstimate measured_time(const MeasuredKernel& kernel) {
   return {{kernel.seconds}, {kernel.seconds - spread}, {kernel.seconds + spread}, Evidence::measured};
 }
 
+/// The framework's own collectives over the tensor group reach a share of the achieved rate.
+TimeEstimate slower(const TimeEstimate& time, double reached) {
+  return {time.expected / reached, time.low / reached, time.high / reached, time.evidence};
+}
+
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
   timed.times.reserve(part.segments.size());
+  const double of_framework = constant(model.calibration, "collective_efficiency").value;
   for (const Segment& segment : part.segments) {
     if (segment.is_collective) {
       const GroupShape& shape = shape_of(model, segment.collective.group);
-      timed.times.push_back(
-          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration).total);
+      if (is_host_copy(segment.collective.kind)) {
+        timed.times.push_back(copy_time(model, segment.collective));
+        timed.host += model.law.host_launch_s;
+        continue;
+      }
+      const CollectiveTime time =
+          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration);
+      timed.times.push_back(segment.collective.group == Axis::tensor ? slower(time.total, of_framework)
+                                                                     : with_siblings(time));
       timed.host += model.law.host_launch_s;
       continue;
     }
@@ -48,16 +79,30 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
   return timed;
 }
 
-// What sticks out of the kernels that follow.
-double exposed(const BodyPart& part, const PartTime& timed, std::size_t at) {
-  double hidden = 0;
+bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
+  if (!segment.is_collective || segment.hides_behind <= 0) return false;
+  switch (segment.collective.group) {
+    case Axis::shard:
+    case Axis::replica:
+      if (is_host_copy(segment.collective.kind)) return true;
+      return segment.collective.kind == CollectiveKind::all_gather ? overlap.parameter_gather : overlap.gradient_reduce;
+    default:
+      return overlap.tensor;
+  }
+}
+
+// What sticks out of the kernels that follow; what one collective uses of them, the next one cannot.
+double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, std::vector<double>& free_s) {
+  double left_s = timed.times[at].expected.value;
   std::int32_t left = part.segments[at].hides_behind;
   for (std::size_t i = at + 1; i < part.segments.size() && left > 0; ++i) {
     if (part.segments[i].is_collective) continue;
-    hidden += timed.times[i].expected.value;
+    const double used = std::min(left_s, free_s[i]);
+    free_s[i] -= used;
+    left_s -= used;
     --left;
   }
-  return std::max(0.0, timed.times[at].expected.value - hidden);
+  return left_s;
 }
 
 BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
@@ -76,13 +121,17 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     const double repeat = part.repeat;
     std::vector<SegmentTime>& segments = result.segments.emplace_back();
     segments.reserve(part.segments.size());
+    std::vector<double> paced_s;
+    for (std::size_t i = 0; i < part.segments.size(); ++i) {
+      const Segment& segment = part.segments[i];
+      const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
+      paced_s.push_back(parts[p].times[i].expected.value * (at_host_pace ? stretch : 1));
+    }
+    std::vector<double> free_s = paced_s;
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
-      const bool at_host_pace = !is_collective && find_measured(model.calibration, part.segments[i]) == nullptr;
-      double seconds = parts[p].times[i].expected.value * (at_host_pace ? stretch : 1);
-      if (is_collective && plan.run.overlap.tensor && part.segments[i].hides_behind > 0) {
-        seconds = exposed(part, parts[p], i);
-      }
+      double seconds = paced_s[i];
+      if (may_hide(part.segments[i], plan.run.overlap)) seconds = exposed(part, parts[p], i, free_s);
       segments.push_back({{seconds}, is_collective});
       (is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};
       if (parts[p].times[i].expected.value > 0) {

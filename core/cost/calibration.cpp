@@ -47,7 +47,7 @@ const Constant& constant(const Calibration& calibration, const std::string& name
 
 namespace {
 
-constexpr std::array<ConstantMeaning, 15> meanings{{
+constexpr std::array<ConstantMeaning, 16> meanings{{
     {"memory_efficiency", "", "fraction of the nominal memory bandwidth that streaming kernels reach", false},
     {"launch_us", "us", "time from one kernel to the next on the GPU, back to back", false},
     {"ring_efficiency", "",
@@ -63,6 +63,8 @@ constexpr std::array<ConstantMeaning, 15> meanings{{
     {"transfer_latency_us", "us", "fixed time of a send, without wires and switches", false},
     {"element_wise_efficiency", "", "fraction of the streaming rate that the framework's element-wise kernels reach",
      true},
+    {"collective_efficiency", "",
+     "fraction of the achieved rate that the framework's own collectives over the tensor group reach", true},
     {"host_launch_us", "us", "host time to launch one kernel", true},
     {"host_step_ms", "ms", "host work per step that the GPU waits for", true},
 }};

@@ -19,6 +19,8 @@ const char* word(CollectiveKind kind) {
     case CollectiveKind::all_to_all:
       return "all_to_all";
     case CollectiveKind::broadcast:
+    case CollectiveKind::host_copy:
+    case CollectiveKind::nvme_copy:
       break;
   }
   return "broadcast";
@@ -139,6 +141,8 @@ double bus_factor(CollectiveKind kind, std::int32_t ranks) {
     case CollectiveKind::all_to_all:
       return (n - 1) / n;
     case CollectiveKind::broadcast:
+    case CollectiveKind::host_copy:
+    case CollectiveKind::nvme_copy:
       break;
   }
   return 1;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "topology/host_link.hpp"
+
 namespace stagecraft {
 namespace {
 
@@ -20,9 +22,17 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   model.gpu = plan.gpu;
   model.calibration = calibration;
   model.law = kernel_law(plan.gpu, calibration);
+  const NodeSpec& node = topology.cluster.node;
+  const double sharers = static_cast<double>(std::min<std::int64_t>(topology.gpus_per_node, world_size(plan.degrees)));
+  model.law.host_adam_s = plan.run.offload.host_adam_s * sharers;
+  model.host_rate = host_rate(node);
+  const double drives = std::min(node.nvme_read.value, node.nvme_write.value) / std::max(1.0, sharers);
+  model.nvme_rate = {std::min(model.host_rate.value, drives)};
   model.tensor = group_shape(plan, topology, Axis::tensor);
   model.context = group_shape(plan, topology, Axis::context);
   model.data = group_shape(plan, topology, Axis::data);
+  model.shard = group_shape(plan, topology, Axis::shard);
+  model.replica = group_shape(plan, topology, Axis::replica);
   model.embedding = group_shape(plan, topology, Axis::embedding);
   return model;
 }
@@ -33,6 +43,10 @@ const GroupShape& shape_of(const CostModel& model, Axis axis) {
       return model.tensor;
     case Axis::context:
       return model.context;
+    case Axis::shard:
+      return model.shard;
+    case Axis::replica:
+      return model.replica;
     case Axis::embedding:
       return model.embedding;
     case Axis::data:

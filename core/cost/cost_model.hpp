@@ -18,7 +18,8 @@ struct CostModel {
   GpuSpec gpu;
   Calibration calibration;
   KernelLaw law;
-  GroupShape tensor, context, data, embedding;  // shapes of the plan's groups on the topology
+  BytesPerSecond host_rate, nvme_rate;                          // of each GPU while all GPUs of its node copy
+  GroupShape tensor, context, data, shard, replica, embedding;  // shapes of the plan's groups on the topology
 };
 
 /// Throws std::invalid_argument if the calibration lacks the law of a kernel that the plan runs.

@@ -37,6 +37,7 @@ struct KernelLaw {
   LawTerm launch_s;                       // of one kernel, back to back on the GPU
   double host_launch_s = 0;               // of one kernel, on the host
   LawTerm host_step_s;                    // host work per step
+  double host_adam_s = 0;                 // per parameter of one GPU while the host serves all of its GPUs
   std::array<GemmLaw, dtype_count> gemm;  // [Dtype]
   std::array<AttentionLaw, 4> attention;  // [flash version]
 };

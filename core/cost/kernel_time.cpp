@@ -95,6 +95,8 @@ TimeEstimate kernel_time(const Kernel& kernel, const KernelLaw& law) {
       return attention_time(kernel, law);
     case KernelKind::host:
       return interval(law.host_step_s.value, law.host_step_s.error, law.host_step_s.evidence);
+    case KernelKind::host_adam:  // the run states the rate
+      return interval(law.host_adam_s * static_cast<double>(kernel.k), 0.3, Evidence::borrowed);
     case KernelKind::memory:
       break;
   }

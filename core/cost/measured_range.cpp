@@ -29,6 +29,11 @@ void check_kernel(const Kernel& kernel, const char* name, const CostModel& model
 }
 
 void check_collective(const Segment& segment, const CostModel& model, std::set<std::string>& found) {
+  if (segment.collective.kind == CollectiveKind::host_copy || segment.collective.kind == CollectiveKind::nvme_copy) {
+    found.insert(
+        fmt::format("{}: derived from the PCIe rate, with all GPUs of the node copying at once", segment.name));
+    return;
+  }
   const GroupShape& shape = shape_of(model, segment.collective.group);
   if (shape.ranks < 2) return;
   if (shape.nodes > 1) {

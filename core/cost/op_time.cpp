@@ -1,7 +1,11 @@
 // Operations that are not compute: sends, reductions of gradients, gathers of parameters.
 
+#include <algorithm>
+#include <cmath>
+
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -19,6 +23,60 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   return rank_of(schedule, Stage{next}, op.replica);
 }
 
+/// Under hybrid sharding the replicas of a shard add up what the reduce-scatter left.
+void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, CollectiveTime& time) {
+  if (group_size(plan.degrees, Axis::replica) < 2) return;
+  const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
+  const CollectiveTime more =
+      collective_time(CollectiveKind::all_reduce, scattered / shards, model.replica, model.calibration);
+  time.total.expected += more.total.expected;
+  time.total.low += more.total.low;
+  time.total.high += more.total.high;
+  time.latency += more.latency;
+  time.wire_bytes += more.wire_bytes;
+  time.shared += more.shared;
+}
+
+/// Buckets travel beside compute: gradients behind the stage's last backward, parameters behind its first forward.
+bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
+  if (op.kind == OpKind::reduce_grad) return overlap.gradient_reduce;
+  return op.kind == OpKind::gather_params && op.lane == Lane::data && op.stage.valid() && overlap.parameter_gather;
+}
+
+/// Time of the operation that the buckets of `op` travel beside.
+Seconds compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+                       const Op& op) {
+  const auto hides = [&](const Op& other) {
+    const bool kind = op.kind == OpKind::reduce_grad
+                          ? other.kind == OpKind::backward || other.kind == OpKind::weight_grad
+                          : other.kind == OpKind::forward;
+    return kind && other.stage == op.stage && other.body.valid();
+  };
+  const std::vector<Op>& program = schedule.programs[rank.index()];
+  const auto last = std::find_if(program.rbegin(), program.rend(), hides);
+  if (last == program.rend()) return {};
+  Bodies one;
+  one.bodies.push_back(schedule.bodies.bodies[last->body.index()]);
+  return time_bodies(model, one, plan).front().total.expected;
+}
+
+/// What is left of a collective in `buckets` equal parts once the compute is over that hides it. One part cannot
+/// overlap. Rates stay: all of the time, also that on the wire, shrinks alike.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds beside) {
+  const double behind = beside.value * (1 - 1 / buckets);
+  const double whole = part.shared.value * buckets;
+  const double left = std::max(part.shared.value, whole - behind);
+  const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
+  CollectiveTime time = part;
+  time.total.expected = part.total.expected * parts;
+  time.total.low = part.total.low * parts;
+  time.total.high = part.total.high * parts;
+  time.latency = part.latency * parts;
+  time.wire_bytes = part.wire_bytes * parts;
+  time.shared = part.shared * parts;
+  return time;
+}
+
 CollectiveTime none() {
   CollectiveTime time;
   time.total.evidence = Evidence::measured;
@@ -33,14 +91,14 @@ Collective collective_of(const Plan& plan, const Op& op) {
   const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) : 0;
   switch (op.kind) {
     case OpKind::reduce_grad:
-      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, Axis::data,
-              Bytes{parameters * shape.gradient}};
+      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * shape.gradient}};
     case OpKind::reduce_tied:
       return {CollectiveKind::all_reduce, Axis::embedding,
               Bytes{static_cast<double>(shape.vocabulary) * static_cast<double>(shape.hidden) * shape.gradient}};
     case OpKind::gather_params:
     case OpKind::unshard:
-      return {CollectiveKind::all_gather, Axis::data, Bytes{parameters * shape.element}};
+      return {CollectiveKind::all_gather, Axis::shard, Bytes{parameters * bytes_of(recipe_of(plan.run)).compute}};
     default:
       break;
   }
@@ -61,9 +119,17 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::gather_params:
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
-      const GroupShape shape = over_replicas(shape_of(model, work.group),
-                                             work.group == Axis::data ? schedule.placement.size() : std::size_t{1});
-      return collective_time(work.kind, work.bytes, shape, model.calibration);
+      const std::size_t copies = schedule.placement.size();
+      const bool over_data = work.group == Axis::data || work.group == Axis::shard;
+      const GroupShape shape = over_replicas(shape_of(model, work.group), over_data ? copies : std::size_t{1});
+      const bool reduces = op.kind == OpKind::reduce_grad;
+      const bool in_buckets = hides_in_buckets(plan.run.overlap, op) && copies == 1;
+      const double buckets =
+          in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
+      CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
+      if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
+      if (!in_buckets) return time;
+      return exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
     }
     default:
       break;

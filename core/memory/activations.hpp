@@ -18,8 +18,12 @@ enum class Held : std::uint8_t {
 /// What recomputation drops and makes again in the backward pass.
 enum class Dropped : std::uint8_t {
   never,
-  by_full,       // full recompute keeps the block's input only
-  by_selective,  // selective recompute drops it too: core attention (arXiv 2205.05198, section 5)
+  by_full,        // full recompute keeps the block's input only
+  by_selective,   // selective recompute drops it too: core attention (arXiv 2205.05198, section 5)
+  by_norms,       // selective recompute of the norms' outputs
+  by_activation,  // selective recompute of the activation's output
+  by_mlp,         // selective recompute of the whole MLP
+  only_per_op,    // there under per-operation recompute only, which keeps products that nobody reads again
 };
 
 struct SavedTensor {
@@ -29,17 +33,35 @@ struct SavedTensor {
   Shard shard = Shard::whole;
   Held held = Held::forward_to_input_grad;
   Dropped dropped = Dropped::by_full;
+  double kept_per_op = 0;  // share that per-operation recompute keeps
 };
 
 /// A transformer block as Megatron-LM computes it (arXiv 2205.05198, section 4.1 and figure 3): 34 sbh + 5 as^2b bytes
 /// in 16 bit with dropout and materialised scores, and the statistics of the two norms, which the paper leaves out.
 std::vector<SavedTensor> block_tensors(const LocalShape& shape);
 
+/// A block whose MLP is experts: router, the tokens sent to this rank's experts (every expert gets its even share,
+/// `capacity_factor` of it if that is set), shared experts (Megatron-LM, core/transformer/moe).
+std::vector<SavedTensor> moe_block_tensors(const LocalShape& shape);
+
+/// Tokens of a micro-batch, each counted once per expert of this rank that it is sent to.
+double routed_tokens(const LocalShape& shape);
+
+/// The parts that blocks are put together from.
+void add_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
+void add_latent_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
+void add_mlp_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
+void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
+void add_core_attention_tensors(const LocalShape& shape, double output, std::vector<SavedTensor>& rows);
+
 /// Token ids and the dropout mask. The output is the first block's input and counted there.
 std::vector<SavedTensor> embedding_tensors(const LocalShape& shape);
 
 /// The final norm and the output projection's input. Never recomputed.
 std::vector<SavedTensor> head_tensors(const LocalShape& shape);
+
+/// Pieces that a chunked loss cuts the tokens into.
+inline constexpr double loss_chunks = 8;
 
 /// Vocabulary-parallel cross-entropy: the softmax in fp32 (Megatron-LM, core/tensor_parallel/cross_entropy.py), labels,
 /// and between I and W the gradient of the logits.
@@ -59,5 +81,6 @@ struct WorkingSet {
   Bytes backward;  // gradients passed between kernels, recomputed tensors included
 };
 WorkingSet block_working_set(const LocalShape& shape, Recompute recompute);
+WorkingSet moe_block_working_set(const LocalShape& shape, Recompute recompute);
 
 }  // namespace stagecraft

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "memory/framework.hpp"
 #include "memory/moments.hpp"
-#include "memory/parameters.hpp"
+#include "memory/sharded.hpp"
 #include "memory/weight_gradients.hpp"
+#include "plan/recompute_scope.hpp"
 #include "schedule/lower.hpp"
 
 namespace stagecraft {
@@ -13,68 +15,163 @@ namespace {
 
 /// What one layer of a kind costs; layers of a kind are alike, so it is worked out once per plan.
 struct LayerMemory {
-  double parameters = 0;
+  ParameterCount parameters;
   LayerActivations activations;
 };
 
+/// A kind of block, recomputed and not.
+struct BlockMemory {
+  ParameterCount parameters;
+  LayerActivations kept, recomputed;
+  WorkingSet working_kept, working_recomputed;
+  Bytes largest_weight_gradient;
+};
+
 struct LayerTable {
-  LayerMemory embedding, block, head, loss;
-  WorkingSet working;  // of a block
+  LayerMemory embedding, head, loss;
+  BlockMemory dense, experts;
   WeightGradientBytes weight_gradients;
 };
 
-LayerTable layer_table(const Plan& plan, const LocalShape& shape, const MemoryOptions& options) {
+BlockMemory block_memory(const LocalShape& shape, const std::vector<ParameterTensor>& parameters,
+                         const std::vector<SavedTensor>& tensors, bool experts, Recompute recompute) {
+  // Blocks outside the scope of full recompute keep all.
+  const Recompute rest = recompute == Recompute::full ? Recompute::none : recompute;
+  const auto working = experts ? moe_block_working_set : block_working_set;
+  BlockMemory block;
+  block.parameters = count_on_rank(parameters, shape.tensor, shape.expert);
+  block.kept = activations_of(shape, tensors, rest);
+  block.working_kept = working(shape, rest);
+  if (recompute == rest) {
+    block.recomputed = block.kept;
+    block.working_recomputed = block.working_kept;
+  } else {
+    block.recomputed = activations_of(shape, tensors, recompute);
+    block.working_recomputed = working(shape, recompute);
+  }
+  return block;
+}
+
+LayerTable layer_table(const Plan& plan, const LocalShape& shape) {
   const Recompute recompute = plan.run.recompute;
-  const std::vector<ParameterTensor> block = parameter_tensors(plan, {LayerKind::block, 0});
+  const auto layer_of = [&](LayerKind kind, const std::vector<SavedTensor>& tensors) {
+    return LayerMemory{count_on_rank(parameter_tensors(plan, {kind, 0}), shape.tensor, shape.expert),
+                       activations_of(shape, tensors, recompute)};
+  };
+  const auto last = static_cast<std::int32_t>(plan.model.blocks - 1);
+  const bool has_experts = plan.model.moe.experts > 0;
   LayerTable table;
-  table.embedding.parameters = parameters_on_rank(parameter_tensors(plan, {LayerKind::embedding, 0}), shape.tensor);
-  table.embedding.activations = activations_of(shape, embedding_tensors(shape), recompute);
-  table.block.parameters = parameters_on_rank(block, shape.tensor);
-  table.block.activations = activations_of(shape, block_tensors(shape), recompute);
-  table.head.parameters = parameters_on_rank(parameter_tensors(plan, {LayerKind::head, 0}), shape.tensor);
-  table.head.activations = activations_of(shape, head_tensors(shape), recompute);
+  table.embedding = layer_of(LayerKind::embedding, embedding_tensors(shape));
+  table.head = layer_of(LayerKind::head, head_tensors(shape));
   table.loss.activations = activations_of(shape, loss_tensors(shape), recompute);
-  table.working = block_working_set(shape, recompute);
-  table.weight_gradients = weight_gradients(shape, block, options.weight_gradient);
+  const std::vector<ParameterTensor> first_block = parameter_tensors(plan, {LayerKind::block, 0});
+  const std::vector<ParameterTensor> last_block = parameter_tensors(plan, {LayerKind::block, last});
+  table.dense = block_memory(shape, first_block, block_tensors(shape), false, recompute);
+  if (has_experts) table.experts = block_memory(shape, last_block, moe_block_tensors(shape), true, recompute);
+  table.weight_gradients =
+      weight_gradients(shape, has_experts ? last_block : first_block, habits_of(plan.run).weight_gradient);
   return table;
 }
 
-void add_layer(const LayerMemory& layer, StageMemory& stage) {
-  stage.parameters += layer.parameters;
+void add_layer(const LayerMemory& layer, ParameterCount& parameters, StageMemory& stage) {
+  parameters += layer.parameters;
   stage.activation_per_micro_batch += layer.activations.kept;
   stage.held_by_weight_grad += layer.activations.held_by_weight_grad;
-  stage.recompute_working_set = std::max(stage.recompute_working_set, layer.activations.recomputed);
 }
 
-void set_moments(const LocalShape& shape, const LayerTable& table, StageParts& parts, StageMemory& stage) {
+WorkingSet worse(const WorkingSet& a, const WorkingSet& b) {
+  return {std::max(a.forward, b.forward), std::max(a.backward, b.backward)};
+}
+
+/// Blocks of a stage by kind, in order: dense ones come first.
+struct BlockCounts {
+  std::int64_t dense = 0, experts = 0;
+};
+
+void add_blocks(const Plan& plan, const LayerTable& table, const BlockCounts& counts, StageParts& parts,
+                StageMemory& stage) {
+  const std::int64_t all = counts.dense + counts.experts;
+  const RecomputedBlocks scope = recomputed_blocks(plan.run, all);
+  const bool offloads = plan.run.offload.activations != Home::gpu;
+  std::int64_t left = plan.run.recompute == Recompute::full ? scope.count : all;
+  for (const auto& [block, count] :
+       {std::pair{&table.dense, counts.dense}, std::pair{&table.experts, counts.experts}}) {
+    if (count == 0) continue;
+    const std::int64_t recomputed = std::min(left, count);
+    left -= recomputed;
+    const double again = static_cast<double>(recomputed), rest = static_cast<double>(count - recomputed);
+    // Of a piece only the first block's input stays between the passes; the others' come back while it is computed.
+    const double inputs = std::ceil(again / static_cast<double>(scope.piece == 0 ? 1 : scope.piece));
+    const Bytes kept = block->recomputed.kept * inputs + block->kept.kept * rest;
+    (offloads ? stage.offloaded_per_micro_batch : stage.activation_per_micro_batch) += kept;
+    stage.held_by_weight_grad += block->kept.held_by_weight_grad * static_cast<double>(count);
+    WorkingSet working = recomputed > 0 ? block->working_recomputed : block->working_kept;
+    if (rest > 0) working = worse(working, block->working_kept);
+    const double more = static_cast<double>(std::min(scope.piece, count) - 1);
+    if (recomputed > 0 && more > 0) working.backward += block->kept.kept * more;
+    parts.block = parts.has_blocks ? worse(parts.block, working) : working;
+    parts.has_blocks = true;
+    const Bytes recomputed_set = block->recomputed.recomputed + block->kept.kept * std::max(0.0, more);
+    if (recomputed > 0) stage.recompute_working_set = std::max(stage.recompute_working_set, recomputed_set);
+    if (offloads) {
+      // One block's tensors travel while the next one's are made or used.
+      const Bytes moving = (recomputed > 0 ? block->recomputed.kept : block->kept.kept) * 2;
+      parts.block_forward = std::max(parts.block_forward, moving);
+    }
+  }
+}
+
+void set_moments(const Plan& plan, const LocalShape& shape, const LayerTable& table, const StageCounts& counts,
+                 StageParts& parts, StageMemory& stage) {
+  const ShardedWorkingSet sharded = sharded_working_set(plan, counts);
+  const Bytes moving = parts.block_forward;
   parts.kept = stage.activation_per_micro_batch;
   parts.logits_kept = stage.logits_per_micro_batch;
-  parts.block = table.working;
-  parts.block_weight_gradient = table.weight_gradients.of_block;
-  parts.head_weight_gradient = table.weight_gradients.of_head;
-  parts.embedding_weight_gradient = table.weight_gradients.of_embedding;
+  parts.block_forward += sharded.forward;
+  parts.block_weight_gradient = std::max(sharded.backward, table.weight_gradients.of_block + sharded.forward) + moving;
+  parts.head_weight_gradient = std::max(sharded.head_gradient, table.weight_gradients.of_head);
+  parts.held_head_gradient = parts.has_loss ? sharded.head_gradient : Bytes{};
+  parts.embedding_weight_gradient = std::max(sharded.ends, table.weight_gradients.of_embedding);
   const Moment forward = worst_forward(shape, parts), backward = worst_backward(shape, parts);
   stage.forward_working_set = forward.activations;
   stage.logits_forward_working_set = forward.logits;
   stage.backward_working_set = backward.activations;
   stage.logits_backward_working_set = backward.logits;
+  stage.unshard = sharded.unshard;
+  at(stage.resident, MemoryClass::communication) += sharded.standing;
+}
+
+void set_resident(const Plan& plan, const ParameterCount& parameters, StageMemory& stage) {
+  const ResidentStates states = resident_states(plan, parameters);
+  stage.parameters = parameters.all();
+  stage.resident = states.gpu;
+  stage.host = states.host;
+  stage.nvme = states.nvme;
 }
 
 void fill_transformer_stage(const Plan& plan, const LocalShape& shape, const LayerTable& table, StageLayers range,
-                            const MemoryOptions& options, StageMemory& stage) {
+                            StageMemory& stage) {
   StageParts parts;
+  StageCounts held;
+  BlockCounts blocks;
+  ParameterCount parameters;
   for (std::int32_t l = range.first; l < range.last; ++l) {
-    switch (plan.layers[static_cast<std::size_t>(l)].kind) {
+    const Layer& layer = plan.layers[static_cast<std::size_t>(l)];
+    switch (layer.kind) {
       case LayerKind::embedding:
         parts.has_embedding = true;
-        add_layer(table.embedding, stage);
+        held.embedding = table.embedding.parameters;
+        add_layer(table.embedding, parameters, stage);
         break;
       case LayerKind::head:
         parts.head_kept = table.head.activations.kept;
-        add_layer(table.head, stage);
+        held.head = table.head.parameters;
+        add_layer(table.head, parameters, stage);
         if (plan.model.tied_embeddings && !parts.has_embedding) {
-          stage.tied_copy = parameters_on_rank({tied_head_copy(plan)}, shape.tensor);
-          stage.parameters += stage.tied_copy;
+          const ParameterCount copy = count_on_rank({tied_head_copy(plan)}, shape.tensor, shape.expert);
+          stage.tied_copy = copy.all();
+          held.head += copy;
+          parameters += copy;
         }
         break;
       case LayerKind::loss:
@@ -83,18 +180,23 @@ void fill_transformer_stage(const Plan& plan, const LocalShape& shape, const Lay
         stage.logits_held_by_weight_grad = table.loss.activations.held_by_weight_grad;
         break;
       case LayerKind::block:
-      case LayerKind::plain:
-        parts.has_blocks = true;
-        add_layer(table.block, stage);
+      case LayerKind::plain: {
+        const bool experts = plan.model.moe.experts > 0 && layer.index >= plan.model.moe.dense_blocks;
+        const BlockMemory& block = experts ? table.experts : table.dense;
+        ++(experts ? blocks.experts : blocks.dense);
+        held.blocks += block.parameters;
+        if (block.parameters.all() > held.largest_block.all()) held.largest_block = block.parameters;
         break;
+      }
     }
   }
-  stage.resident = resident_states(plan, stage.parameters, options);
-  set_moments(shape, table, parts, stage);
+  parameters += held.blocks;
+  set_resident(plan, parameters, stage);
+  add_blocks(plan, table, blocks, parts, stage);
+  set_moments(plan, shape, table, held, parts, stage);
 }
 
-void fill_plain_stage(const Plan& plan, const LocalShape& shape, StageLayers range, const MemoryOptions& options,
-                      StageMemory& stage) {
+void fill_plain_stage(const Plan& plan, const LocalShape& shape, StageLayers range, StageMemory& stage) {
   for (std::int32_t l = range.first; l < range.last; ++l) {
     const Layer& layer = plan.layers[static_cast<std::size_t>(l)];
     if (layer.kind != LayerKind::plain) continue;
@@ -106,7 +208,10 @@ void fill_plain_stage(const Plan& plan, const LocalShape& shape, StageLayers ran
     stage.forward_working_set = std::max(stage.forward_working_set, output);
     stage.backward_working_set = std::max(stage.backward_working_set, output);
   }
-  stage.resident = resident_states(plan, stage.parameters, options);
+  ParameterCount parameters;
+  parameters.dense = parameters.factored_dense = stage.parameters;
+  set_resident(plan, parameters, stage);
+  stage.unshard = sharded_working_set(plan, {{}, parameters, {}, parameters}).unshard;
 }
 
 /// Output of the layer before `boundary`, as one rank holds it.
@@ -121,29 +226,18 @@ Bytes boundary_bytes(const Plan& plan, const LocalShape& shape, std::int32_t bou
 
 }  // namespace
 
-MemoryByClass resident_states(const Plan& plan, double parameters, const MemoryOptions& options) {
-  const PrecisionRecipe& recipe = options.recipe != nullptr ? *options.recipe : recipe_of(plan.run.precision);
-  const double ranks = static_cast<double>(plan.degrees.data) * static_cast<double>(plan.degrees.context);
-  const ModelStates states = model_states(recipe, parameters, plan.run.zero_stage, ranks);
-  MemoryByClass by_class{};
-  at(by_class, MemoryClass::parameters) = states.parameters;
-  at(by_class, MemoryClass::gradients) = states.gradients;
-  at(by_class, MemoryClass::optimizer_states) = states.optimizer;
-  return by_class;
-}
-
-std::vector<StageMemory> stage_memories(const Plan& plan, const MemoryOptions& options) {
+std::vector<StageMemory> stage_memories(const Plan& plan) {
   const LocalShape shape = local_shape(plan);
   const bool plain = !plan.model.plain_layers.empty();
-  const LayerTable table = plain ? LayerTable{} : layer_table(plan, shape, options);
+  const LayerTable table = plain ? LayerTable{} : layer_table(plan, shape);
   std::vector<StageMemory> memories(plan.stages.size());
   for (std::size_t s = 0; s < memories.size(); ++s) {
     StageMemory& stage = memories[s];
     const StageLayers range = plan.stages[s];
     if (plain) {
-      fill_plain_stage(plan, shape, range, options, stage);
+      fill_plain_stage(plan, shape, range, stage);
     } else {
-      fill_transformer_stage(plan, shape, table, range, options, stage);
+      fill_transformer_stage(plan, shape, table, range, stage);
     }
     stage.input = boundary_bytes(plan, shape, range.first);
     stage.output = boundary_bytes(plan, shape, range.last);
@@ -152,8 +246,8 @@ std::vector<StageMemory> stage_memories(const Plan& plan, const MemoryOptions& o
   return memories;
 }
 
-StageMemory stage_memory(const Plan& plan, Stage stage, const MemoryOptions& options) {
-  return stage_memories(plan, options).at(stage.index());
+StageMemory stage_memory(const Plan& plan, Stage stage) {
+  return stage_memories(plan).at(stage.index());
 }
 
 }  // namespace stagecraft

@@ -6,7 +6,7 @@
 
 #include "base/ids.hpp"
 #include "memory/memory_class.hpp"
-#include "memory/options.hpp"
+#include "memory/parameters.hpp"
 #include "plan/plan.hpp"
 
 namespace stagecraft {
@@ -30,14 +30,24 @@ struct StageMemory {
   Bytes forward_working_set, logits_forward_working_set;
   Bytes backward_working_set, logits_backward_working_set;  // of B or I, what one layer makes again included
   Bytes recompute_working_set;                              // that part alone
+  Bytes unshard;                                            // from UNSHARD to RESHARD
+
+  // Outside the GPU, for each rank.
+  Bytes host, nvme;                 // states, all step long
+  Bytes offloaded_per_micro_batch;  // activations, from F to B
 };
 
 /// One entry per stage of the plan. Pure: the same plan gives the same bytes.
-std::vector<StageMemory> stage_memories(const Plan& plan, const MemoryOptions& options = {});
+std::vector<StageMemory> stage_memories(const Plan& plan);
 
-StageMemory stage_memory(const Plan& plan, Stage stage, const MemoryOptions& options = {});
+StageMemory stage_memory(const Plan& plan, Stage stage);
 
-/// Model states of `parameters` parameters on one rank under the run's recipe and ZeRO stage.
-MemoryByClass resident_states(const Plan& plan, double parameters, const MemoryOptions& options = {});
+/// Model states of what a rank holds, under the run's recipe, optimizer, ZeRO stage and offload: on the GPU, and what
+/// lies on the host or its drives.
+struct ResidentStates {
+  MemoryByClass gpu{};
+  Bytes host, nvme;
+};
+ResidentStates resident_states(const Plan& plan, const ParameterCount& count);
 
 }  // namespace stagecraft

@@ -2,26 +2,9 @@
 
 #include <cmath>
 
+#include "spec/precision.hpp"
+
 namespace stagecraft {
-namespace {
-
-Dtype activation_dtype(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-    case Precision::tf32:
-      return Dtype::fp32;
-    case Precision::fp16_mixed:
-      return Dtype::fp16;
-    case Precision::bf16_mixed:
-    case Precision::bf16_pure:
-    case Precision::fp8_mixed:
-      return Dtype::bf16;
-  }
-  return Dtype::bf16;
-}
-
-}  // namespace
-
 LocalShape local_shape(const Plan& plan) {
   const ModelSpec& model = plan.model;
   const RunSpec& run = plan.run;
@@ -29,7 +12,7 @@ LocalShape local_shape(const Plan& plan) {
   shape.samples = static_cast<double>(run.batch.micro);
   shape.tensor = static_cast<double>(plan.degrees.tensor);
   shape.sequence_parallel = run.parallel.sequence_parallel && plan.degrees.tensor > 1;
-  shape.activation = activation_dtype(run.precision);
+  shape.activation = number_formats(run.precision).activation;
   shape.linear_input = run.precision == Precision::fp8_mixed ? Dtype::fp8 : shape.activation;
   if (!model.plain_layers.empty()) return shape;
   shape.sequence = static_cast<double>(run.sequence_length);
@@ -46,6 +29,12 @@ LocalShape local_shape(const Plan& plan) {
   shape.relu = model.mlp.activation == Activation::relu;
   shape.fused = run.fused_kernels;
   shape.attention_kernel = run.attention_kernel;
+  shape.latent = model.attention.latent;
+  shape.moe = model.moe;
+  shape.expert = static_cast<double>(run.parallel.expert);
+  shape.modules = run.recompute_modules;
+  shape.loss = run.loss_kernel;
+  shape.drops_logits = run.framework == Framework::fsdp;
   return shape;
 }
 

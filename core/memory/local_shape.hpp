@@ -22,6 +22,12 @@ struct LocalShape {
   bool sequence_parallel = false;
   bool gated = false, layer_norm = true, dropout = false, relu = false, fused = true;
   AttentionKernel attention_kernel = AttentionKernel::flash_2;
+  LatentSpec latent;         // kv_rank > 0: latent attention
+  MoeSpec moe;               // experts > 0: blocks from dense_blocks on have experts
+  double expert = 1;         // ranks that the experts are spread over
+  RecomputeModules modules;  // of selective recompute
+  LossKernel loss = LossKernel::vocabulary_parallel;
+  bool drops_logits = false;  // before the backward pass (torchtitan); else 16-bit and fp32 logits stay beside the loss
   Dtype activation = Dtype::bf16;    // of the residual stream and of all that is not named otherwise
   Dtype linear_input = Dtype::bf16;  // of what a linear layer keeps of its input for the weight gradient
 };

@@ -42,6 +42,8 @@ void set_compute(const StageMemory& stage, const Edges& edges, std::vector<OpEff
   weight_grad.at_end.activations = -stage.held_by_weight_grad.value;
   weight_grad.at_end.logits = -stage.logits_held_by_weight_grad.value;
 
+  slot(effects, base, OpKind::unshard).at_start.communication = stage.unshard.value;
+  slot(effects, base, OpKind::reshard).at_end.communication = -stage.unshard.value;
   slot(effects, base, OpKind::recompute).during.activations = stage.recompute_working_set.value;
 }
 

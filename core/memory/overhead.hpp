@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "memory/memory_class.hpp"
-#include "memory/options.hpp"
 #include "plan/plan.hpp"
 
 namespace stagecraft {
@@ -20,10 +19,10 @@ struct FixedLine {
 
 /// What every rank of the plan pays once, whatever its stages: context, libraries, communicators, gathered inputs.
 /// No CUDA lines on a host without GPUs (architecture "cpu").
-std::vector<FixedLine> fixed_lines(const Plan& plan, const MemoryOptions& options = {});
+std::vector<FixedLine> fixed_lines(const Plan& plan);
 
 /// The same, summed by class.
-MemoryByClass fixed_memory(const Plan& plan, const MemoryOptions& options = {});
+MemoryByClass fixed_memory(const Plan& plan);
 
 /// What the driver lets a process use: memory_usable where the GPU's file states it, else the label.
 Bytes memory_limit(const GpuSpec& gpu);

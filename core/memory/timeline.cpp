@@ -8,20 +8,22 @@ namespace {
 
 /// A rank that holds both ends of a replica's pipeline shares the tied embedding instead of copying it.
 void drop_needless_copies(const Plan& plan, const std::vector<StageMemory>& memories, const StageMap& map,
-                          const MemoryOptions& options, std::vector<MemoryByClass>& resident) {
+                          std::vector<MemoryByClass>& resident) {
   for (std::size_t s = 1; s < map.size(); ++s) {
     if (memories[s].tied_copy == 0 || map[s] != map.front()) continue;
-    const MemoryByClass copy = resident_states(plan, memories[s].tied_copy, options);
+    ParameterCount count;
+    count.dense = memories[s].tied_copy;
+    const MemoryByClass copy = resident_states(plan, count).gpu;
     for (std::size_t c = 0; c < memory_class_count; ++c) resident[map[s].index()][c] -= copy[c];
   }
 }
 
 std::vector<MemoryByClass> resident_of_ranks(const Plan& plan, const std::vector<StageMemory>& memories,
-                                             const Schedule& schedule, const MemoryOptions& options) {
-  std::vector<MemoryByClass> resident(schedule.programs.size(), fixed_memory(plan, options));
+                                             const Schedule& schedule) {
+  std::vector<MemoryByClass> resident(schedule.programs.size(), fixed_memory(plan));
   for (const StageMap& map : schedule.placement) {
     for (std::size_t s = 0; s < map.size(); ++s) resident[map[s].index()] += memories[s].resident;
-    drop_needless_copies(plan, memories, map, options, resident);
+    drop_needless_copies(plan, memories, map, resident);
   }
   for (std::size_t r = 0; r < resident.size(); ++r) {
     Bytes& weights = at(resident[r], MemoryClass::parameters);
@@ -74,9 +76,9 @@ void count(const StepBytes& change, double& allocated, double& freed) {
 
 }  // namespace
 
-MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule, const MemoryOptions& options) {
-  const std::vector<StageMemory> memories = stage_memories(plan, options);
-  return {op_effects(memories, schedule), resident_of_ranks(plan, memories, schedule, options), memory_limit(plan.gpu)};
+MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule) {
+  const std::vector<StageMemory> memories = stage_memories(plan);
+  return {op_effects(memories, schedule), resident_of_ranks(plan, memories, schedule), memory_limit(plan.gpu)};
 }
 
 MemoryTimeline memory_timeline(const MemoryModel& model, const Schedule& schedule, PipelineRank rank) {
@@ -103,17 +105,16 @@ MemoryTimeline memory_timeline(const MemoryModel& model, const Schedule& schedul
   return timeline;
 }
 
-MemoryTimeline memory_timeline(const Plan& plan, const Schedule& schedule, PipelineRank rank,
-                               const MemoryOptions& options) {
-  return memory_timeline(make_memory_model(plan, schedule, options), schedule, rank);
+MemoryTimeline memory_timeline(const Plan& plan, const Schedule& schedule, PipelineRank rank) {
+  return memory_timeline(make_memory_model(plan, schedule), schedule, rank);
 }
 
 bool fits(const MemoryPeak& peak) {
   return peak.peak <= peak.limit;
 }
 
-std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule, const MemoryOptions& options) {
-  const MemoryModel model = make_memory_model(plan, schedule, options);
+std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule) {
+  const MemoryModel model = make_memory_model(plan, schedule);
   std::vector<MemoryPeak> peaks(schedule.programs.size());
   for (std::size_t r = 0; r < peaks.size(); ++r) {
     MemoryPeak& peak = peaks[r];

@@ -19,7 +19,7 @@ struct MemoryModel {
 };
 
 /// Precondition: the schedule has as many stages as the plan.
-MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule, const MemoryOptions& options = {});
+MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule);
 
 /// Memory of one pipeline rank over the operations of its program; the i-th entry is the state while operation i runs.
 struct MemoryTimeline {
@@ -34,8 +34,7 @@ struct MemoryTimeline {
 MemoryTimeline memory_timeline(const MemoryModel& model, const Schedule& schedule, PipelineRank rank);
 
 /// The same for one rank alone. Whoever wants all ranks makes the model once.
-MemoryTimeline memory_timeline(const Plan& plan, const Schedule& schedule, PipelineRank rank,
-                               const MemoryOptions& options = {});
+MemoryTimeline memory_timeline(const Plan& plan, const Schedule& schedule, PipelineRank rank);
 
 /// Peak of a pipeline rank without its curve.
 struct MemoryPeak {
@@ -47,6 +46,6 @@ struct MemoryPeak {
 bool fits(const MemoryPeak& peak);
 
 /// One entry per pipeline rank.
-std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule, const MemoryOptions& options = {});
+std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule);
 
 }  // namespace stagecraft

@@ -1,6 +1,7 @@
 #include "memory/weight_gradients.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stagecraft {
 
@@ -13,7 +14,9 @@ WeightGradientBytes weight_gradients(const LocalShape& shape, const std::vector<
   bytes.of_head = vocabulary;
   for (const ParameterTensor& tensor : block) {
     if (!tensor.matrix) continue;
-    const Bytes gradient = bytes_on_rank(shape, tensor.elements, shape.activation, Shard::tensor);
+    const double one = tensor.experts > 0 ? tensor.elements * std::ceil(tensor.experts / shape.expert) / tensor.experts
+                                          : tensor.elements;
+    const Bytes gradient = bytes_on_rank(shape, one, shape.activation, tensor.divided ? Shard::tensor : Shard::whole);
     if (kind == WeightGradient::cached) {
       bytes.cached += gradient;  // the four matrices of a block have four shapes
     } else {

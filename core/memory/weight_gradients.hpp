@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "memory/framework.hpp"
 #include "memory/local_shape.hpp"
-#include "memory/options.hpp"
 #include "memory/parameters.hpp"
 
 namespace stagecraft {

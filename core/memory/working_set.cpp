@@ -17,19 +17,39 @@ struct Sizes {
 Sizes sizes_of(const LocalShape& shape) {
   const Dtype dtype = shape.activation;
   const double width = shape.tokens * shape.hidden;
-  const double query = shape.tokens * shape.heads * shape.head_dim;
-  const double key = shape.tokens * shape.kv_heads * shape.head_dim;
+  const bool latent = shape.latent.kv_rank > 0;
+  const double rope = static_cast<double>(shape.latent.rope_dim);
+  const double head = latent ? static_cast<double>(shape.latent.value_dim) : shape.head_dim;  // of the output
+  const double query = shape.tokens * shape.heads * head;
+  // Under latent attention queries and keys have a rotary part beside the width of a head.
+  const double keys = latent ? shape.tokens * shape.heads * (2 * (shape.head_dim + rope) + head) - query
+                             : 2 * shape.tokens * shape.kv_heads * shape.head_dim;
   Sizes sizes;
   sizes.residual = bytes_on_rank(shape, width, dtype, Shard::sequence);
   sizes.whole = bytes_on_rank(shape, width, dtype, Shard::whole);
   sizes.query = bytes_on_rank(shape, query, dtype, Shard::tensor);
-  sizes.qkv = bytes_on_rank(shape, query + 2 * key, dtype, Shard::tensor);
+  sizes.qkv = bytes_on_rank(shape, query + keys, dtype, Shard::tensor);
   if (materialises_scores(shape)) {
     sizes.scores = bytes_on_rank(shape, shape.tokens * shape.sequence * shape.heads, dtype, Shard::tensor);
   }
   sizes.up = bytes_on_rank(shape, shape.tokens * up_width(shape), dtype, Shard::tensor);
   sizes.inner = bytes_on_rank(shape, shape.tokens * shape.ffn, dtype, Shard::tensor);
   sizes.down_input = bytes_on_rank(shape, shape.tokens * shape.ffn, shape.linear_input, Shard::tensor);
+  sizes.activation_input = shape.relu && !shape.gated ? Bytes{} : sizes.up;
+  return sizes;
+}
+
+/// The sizes of a block with experts: the tokens that they are sent take the place of the MLP's.
+Sizes expert_sizes(const LocalShape& shape) {
+  const MoeSpec& moe = shape.moe;
+  Sizes sizes = sizes_of(shape);
+  const double routed = routed_tokens(shape);
+  const double inner =
+      routed * static_cast<double>(moe.ffn_hidden) + shape.tokens * static_cast<double>(moe.shared_ffn_hidden);
+  sizes.whole = bytes_on_rank(shape, routed * shape.hidden, shape.activation, Shard::whole);
+  sizes.up = bytes_on_rank(shape, shape.gated ? 2 * inner : inner, shape.activation, Shard::tensor);
+  sizes.inner = bytes_on_rank(shape, inner, shape.activation, Shard::tensor);
+  sizes.down_input = bytes_on_rank(shape, inner, shape.linear_input, Shard::tensor);
   sizes.activation_input = shape.relu && !shape.gated ? Bytes{} : sizes.up;
   return sizes;
 }
@@ -73,17 +93,24 @@ Bytes backward(const LocalShape& shape, const Sizes& sizes, Bytes mlp, Bytes dro
   return std::max({in_down, in_activation, in_up, in_attention});
 }
 
-}  // namespace
-
-WorkingSet block_working_set(const LocalShape& shape, Recompute recompute) {
-  const std::vector<SavedTensor> tensors = block_tensors(shape);
-  const Sizes sizes = sizes_of(shape);
+WorkingSet working_set(const LocalShape& shape, const std::vector<SavedTensor>& tensors, const Sizes& sizes,
+                       Recompute recompute) {
   const Bytes recomputed = activations_of(shape, tensors, recompute).recomputed;
   const Bytes mlp = kept_by_mlp(shape, tensors);
-  if (recompute == Recompute::full) {
+  if (recompute == Recompute::full || recompute == Recompute::per_op) {
     return {forward_without_backward(shape, sizes), recomputed + backward(shape, sizes, mlp, {})};
   }
   return {forward_with_backward_to_come(shape, sizes, mlp, recomputed), backward(shape, sizes, mlp, recomputed)};
+}
+
+}  // namespace
+
+WorkingSet block_working_set(const LocalShape& shape, Recompute recompute) {
+  return working_set(shape, block_tensors(shape), sizes_of(shape), recompute);
+}
+
+WorkingSet moe_block_working_set(const LocalShape& shape, Recompute recompute) {
+  return working_set(shape, moe_block_tensors(shape), expert_sizes(shape), recompute);
 }
 
 }  // namespace stagecraft

@@ -8,6 +8,35 @@
 
 namespace stagecraft {
 
+namespace {
+
+/// Refuses what would take minutes and many gigabytes. The nearest value is one that this check lets pass.
+void check_size(const RunSpec& run, std::int64_t micro_batches, Findings& findings) {
+  const std::int64_t stages = run.parallel.pipeline * run.parallel.virtual_stages;
+  const std::int64_t of_micro_batch = stages * run.steps;  // at most 2^40 * 255
+  if (of_micro_batch <= largest_schedule && micro_batches <= largest_schedule / of_micro_batch) return;
+  const auto refuse = [&](const char* pointer, std::int64_t nearest) {
+    findings.push_back({Severity::error, "scenario-too-large", pointer,
+                        fmt::format("{} micro-batches through {} stages in {} step{} are too many to play: at most {} "
+                                    "in all, as their product",
+                                    micro_batches, stages, run.steps, run.steps == 1 ? "" : "s", largest_schedule),
+                        fmt::format("{}", nearest)});
+  };
+  if (stages > largest_schedule) {
+    const bool fewer_chunks = run.parallel.pipeline <= largest_schedule;
+    refuse(fewer_chunks ? "/parallel/virtual_stages" : "/parallel/pipeline",
+           fewer_chunks ? largest_schedule / run.parallel.pipeline : largest_schedule);
+  } else if (run.steps > 1 && micro_batches <= largest_schedule / stages) {
+    refuse("/steps", largest_schedule / (stages * micro_batches));
+  } else if (of_micro_batch > largest_schedule) {
+    refuse("/steps", largest_schedule / stages);
+  } else {
+    refuse("/batch/global", largest_schedule / of_micro_batch * run.batch.micro * run.parallel.data);
+  }
+}
+
+}  // namespace
+
 void check_batch(const Scenario& scenario, Findings& findings) {
   const RunSpec& run = scenario.run;
   const ParallelSpec& parallel = run.parallel;
@@ -20,29 +49,7 @@ void check_batch(const Scenario& scenario, Findings& findings) {
                         below == 0 ? fmt::format("{}", share) : fmt::format("{} or {}", below, below + share)});
   }
   const std::int64_t micro_batches = std::max<std::int64_t>(1, run.batch.global / share);
-  const std::int64_t stages = parallel.pipeline * parallel.virtual_stages;
-  if (stages > largest_schedule || micro_batches > largest_schedule / stages) {
-    findings.push_back(
-        {Severity::error, "schedule-too-large", "/batch/global",
-         fmt::format("{} micro-batches on {} stages exceed {} in all", micro_batches, stages, largest_schedule),
-         fmt::format("{}", std::max<std::int64_t>(1, largest_schedule / stages) * share)});
-  }
-  if (run.zero_stage > 1) {
-    findings.push_back(
-        {Severity::error, "zero-stage-unsupported", "/zero_stage",
-         fmt::format("ZeRO {} shards gradients or parameters, whose gathering before use is not modelled",
-                     run.zero_stage),
-         "1"});
-  }
-  if (run.zero_stage < 0) {
-    findings.push_back(
-        {Severity::error, "out-of-range", "/zero_stage", fmt::format("{} is no ZeRO stage", run.zero_stage), "0"});
-  }
-  if (run.zero_stage == 1 && parallel.data * parallel.context == 1) {
-    findings.push_back({Severity::warning, "zero-without-data", "/zero_stage",
-                        "optimizer states are sharded over the data group, which has one rank: it changes nothing",
-                        "0"});
-  }
+  check_size(run, micro_batches, findings);
 }
 
 }  // namespace stagecraft

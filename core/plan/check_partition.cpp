@@ -66,9 +66,12 @@ void check_partition(const Scenario& scenario, Findings& findings) {
     case PartitionRule::parameters: {
       const std::int64_t pieces = layers + (plain ? 0 : 2);  // embedding, and head with loss
       if (stages <= pieces) break;
-      findings.push_back({Severity::error, "more-stages-than-layers", "/parallel/pipeline",
+      const bool fewer_ranks = run.parallel.virtual_stages <= pieces;  // else one rank would have too many stages
+      findings.push_back({Severity::error, "more-stages-than-layers",
+                          fewer_ranks ? "/parallel/pipeline" : "/parallel/virtual_stages",
                           fmt::format("{} stages cannot share {} layers", stages, pieces),
-                          fmt::format("{}", std::max<std::int64_t>(1, pieces / run.parallel.virtual_stages))});
+                          fmt::format("{}", fewer_ranks ? pieces / run.parallel.virtual_stages
+                                                        : std::max<std::int64_t>(1, pieces / run.parallel.pipeline))});
       break;
     }
   }

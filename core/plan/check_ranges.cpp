@@ -34,8 +34,11 @@ void check_ranges(const Scenario& scenario, Findings& findings) {
         Range{"/parallel/data", run.parallel.data, 1, largest_degree},
         Range{"/parallel/virtual_stages", run.parallel.virtual_stages, 1, largest_degree},
         Range{"/batch/global", run.batch.global, 1, width}, Range{"/batch/micro", run.batch.micro, 1, width},
-        Range{"/steps", run.steps, 1, largest_step_count},
-        Range{"/cluster/nodes", scenario.cluster.nodes, 1, largest_world}}) {
+        Range{"/zero_stage", run.zero_stage, 0, 3}, Range{"/sharding/group", run.sharding.group, 0, largest_degree},
+        Range{"/sharding/prefetch", run.sharding.prefetch, 0, largest_degree},
+        Range{"/recompute_blocks", run.recompute_blocks, 1, largest_degree},
+        Range{"/parallel/expert", run.parallel.expert, 1, largest_degree},
+        Range{"/steps", run.steps, 1, largest_step_count}}) {
     check(range, findings);
   }
   if (!std::isfinite(run.gradient_bucket_bytes) || run.gradient_bucket_bytes < 1) {
@@ -53,6 +56,10 @@ void check_ranges(const Scenario& scenario, Findings& findings) {
         Range{"/sequence_length", run.sequence_length, 1, width}}) {
     check(range, findings);
   }
+}
+
+void check_cluster_range(const Scenario& scenario, Findings& findings) {
+  check({"/cluster/nodes", scenario.cluster.nodes, 1, largest_world}, findings);
 }
 
 }  // namespace stagecraft

@@ -18,12 +18,16 @@ void check_tensor_degree(const Scenario& scenario, Findings& findings) {
   const ParallelSpec& parallel = scenario.run.parallel;
   const std::int64_t tensor = parallel.tensor;
   if (!model.plain_layers.empty()) {
-    if (tensor == 1) return;
-    findings.push_back({Severity::error, "plain-layers-not-sliced", "/parallel/tensor",
-                        fmt::format("plain layers are given by their cost alone, so nothing says how {} tensor ranks "
-                                    "would share one",
-                                    tensor),
-                        "1"});
+    const auto refuse_sharing = [&](const char* pointer, const char* what, std::int64_t ranks) {
+      if (ranks == 1) return;
+      findings.push_back({Severity::error, "plain-layers-not-sliced", pointer,
+                          fmt::format("plain layers are given by their cost alone, so nothing says how {} {} ranks "
+                                      "would share one",
+                                      ranks, what),
+                          "1"});
+    };
+    refuse_sharing("/parallel/tensor", "tensor", tensor);
+    refuse_sharing("/parallel/context", "context", parallel.context);
     return;
   }
 

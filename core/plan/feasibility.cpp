@@ -8,16 +8,35 @@
 
 namespace stagecraft {
 
-Findings check_feasible(const Scenario& scenario) {
-  Findings findings;
-  check_ranges(scenario, findings);
-  if (has_errors(findings)) return findings;
+namespace {
+
+void check_rules(const Scenario& scenario, Findings& findings) {
   check_tensor_degree(scenario, findings);
   check_sequence(scenario, findings);
   check_batch(scenario, findings);
+  check_sharding(scenario, findings);
+  check_experts(scenario, findings);
   check_partition(scenario, findings);
+}
+
+}  // namespace
+
+Findings check_layout(const Scenario& scenario) {
+  Findings findings;
+  check_ranges(scenario, findings);
+  if (!has_errors(findings)) check_rules(scenario, findings);
+  return findings;
+}
+
+Findings check_feasible(const Scenario& scenario) {
+  Findings findings;
+  check_ranges(scenario, findings);
+  check_cluster_range(scenario, findings);
+  if (has_errors(findings)) return findings;
+  check_rules(scenario, findings);
   check_cluster(scenario, findings);
   check_hardware(scenario, findings);
+  check_unused(scenario, findings);
   return findings;
 }
 

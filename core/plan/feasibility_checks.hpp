@@ -1,6 +1,6 @@
 #pragma once
-// The parts of check_feasible, one file each. Internal to the room. All but check_ranges require that check_ranges
-// found nothing, so that no product below can overflow.
+// The parts of check_feasible, one file each. Internal to the room. All but the range checks require that
+// those found nothing, so that no product below can overflow.
 
 #include <cstdint>
 #include <functional>
@@ -11,12 +11,16 @@
 namespace stagecraft {
 
 void check_ranges(const Scenario& scenario, Findings& findings);
+void check_cluster_range(const Scenario& scenario, Findings& findings);
 void check_tensor_degree(const Scenario& scenario, Findings& findings);
 void check_sequence(const Scenario& scenario, Findings& findings);
 void check_batch(const Scenario& scenario, Findings& findings);
 void check_partition(const Scenario& scenario, Findings& findings);
 void check_cluster(const Scenario& scenario, Findings& findings);
+void check_experts(const Scenario& scenario, Findings& findings);
+void check_sharding(const Scenario& scenario, Findings& findings);
 void check_hardware(const Scenario& scenario, Findings& findings);
+void check_unused(const Scenario& scenario, Findings& findings);
 
 /// "4 or 8": the values nearest to `around`, one below and one above, in [1, highest], that satisfy `works`; "" if none
 /// do.

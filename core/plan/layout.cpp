@@ -12,6 +12,10 @@ const char* to_text(Axis axis) {
       return "data";
     case Axis::pipeline:
       return "pipeline";
+    case Axis::shard:
+      return "shard";
+    case Axis::replica:
+      return "replica";
     case Axis::embedding:
       return "embedding";
   }
@@ -53,6 +57,22 @@ std::vector<Rank> group_of(const Degrees& degrees, Axis axis, Rank rank) {
         for (at.context = 0; at.context < degrees.context; ++at.context) members.push_back(rank_at(degrees, at));
       }
       break;
+    case Axis::shard:
+    case Axis::replica: {
+      // Place in the data group, context fastest; `shard` neighbours share one copy.
+      const std::int32_t shard = static_cast<std::int32_t>(group_size(degrees, Axis::shard));
+      const std::int32_t all = static_cast<std::int32_t>(group_size(degrees, Axis::data));
+      const std::int32_t own = at.data * degrees.context + at.context;
+      const bool neighbours = axis == Axis::shard;
+      const std::int32_t first = neighbours ? own / shard * shard : own % shard;
+      const std::int32_t end = neighbours ? first + shard : all;
+      for (std::int32_t place = first; place < end; place += neighbours ? 1 : shard) {
+        at.data = place / degrees.context;
+        at.context = place % degrees.context;
+        members.push_back(rank_at(degrees, at));
+      }
+      break;
+    }
     case Axis::pipeline:
       for (at.pipeline = 0; at.pipeline < degrees.pipeline; ++at.pipeline) members.push_back(rank_at(degrees, at));
       break;
@@ -78,6 +98,10 @@ std::int64_t group_size(const Degrees& degrees, Axis axis) {
       return degrees.context;
     case Axis::data:
       return std::int64_t{degrees.data} * degrees.context;
+    case Axis::shard:
+      return degrees.shard > 0 ? degrees.shard : group_size(degrees, Axis::data);
+    case Axis::replica:
+      return group_size(degrees, Axis::data) / group_size(degrees, Axis::shard);
     case Axis::pipeline:
       return degrees.pipeline;
     case Axis::embedding:

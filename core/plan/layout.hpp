@@ -11,6 +11,7 @@ namespace stagecraft {
 
 struct Degrees {
   std::int32_t tensor = 1, context = 1, data = 1, pipeline = 1;
+  std::int32_t shard = 0;  // ranks of the data group that share one copy of sharded states; 0: all of them
 };
 
 enum class Axis : std::uint8_t {
@@ -18,6 +19,8 @@ enum class Axis : std::uint8_t {
   context,
   data,  // data-parallel group (with context: gradients are reduced over data x context)
   pipeline,
+  shard,      // neighbours in the data group that share one copy of sharded states (hybrid sharding)
+  replica,    // ranks of the data group that hold the same shard
   embedding,  // first and last pipeline rank of one column, if embeddings are tied and pp > 1
 };
 const char* to_text(Axis axis);

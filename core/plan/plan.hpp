@@ -1,6 +1,6 @@
 #pragma once
-// Who holds what: layers -> stages, ranks -> GPUs, and the sizes that follow. Built from a scenario that has no
-// findings.
+// Who holds what: layers -> stages, ranks -> GPUs, and the sizes that follow. Built from a scenario whose
+// layout has no errors.
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ struct Plan {
   // Rank r runs on GPU r of the cluster: placement is the identity in this order (see plan/placement.hpp).
 };
 
-/// Precondition: !has_errors(check_feasible(scenario)).
+/// Precondition: !has_errors(check_layout(scenario)).
 Plan make_plan(const Scenario& scenario);
 
 GpuId gpu_of(const Plan& plan, Rank rank);

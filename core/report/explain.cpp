@@ -35,6 +35,21 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
+/// "stages[3].fits" is the same as "stages.3.fits".
+std::string with_dots(const std::string& key) {
+  std::string dotted;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const std::size_t close = key[i] == '[' ? key.find(']', i) : std::string::npos;
+    if (close != std::string::npos && is_number(key.substr(i + 1, close - i - 1))) {
+      dotted += '.' + key.substr(i + 1, close - i - 1);
+      i = close;
+    } else {
+      dotted += key[i];
+    }
+  }
+  return dotted;
+}
+
 /// "stages.3.fits" -> "stages[].fits", the form of the table.
 std::string pattern_of(const std::string& key) {
   std::string pattern;
@@ -57,7 +72,7 @@ ReportKey find(const std::string& key) {
     paths.push_back(known.path);
   }
   throw InputError(InputProblem{"explain", 0, 0, "", key, "a key of the report; `stagecraft explain` lists them",
-                                nearest_word(key, paths)});
+                                nearest_word(pattern, paths)});
 }
 
 std::string number(double value) {
@@ -84,6 +99,29 @@ void collect(const Json& at, const std::vector<std::string>& parts, std::size_t 
   for (const Json& entry : *inner) collect(entry, parts, depth + 1, out);
 }
 
+/// A key that names an entry beyond the end of its list.
+void refuse_missing_entry(const Json& root, const std::string& key) {
+  const Json* at = &root;
+  std::string path;
+  for (const std::string& part : parts_of(key)) {
+    path += (path.empty() ? "" : ".") + part;
+    if (at->is_array() && is_number(part)) {
+      if (std::stoul(part) >= at->size()) {
+        const std::string last = std::to_string(at->size() - 1);
+        throw InputError(InputProblem{
+            "explain", 0, 0, "", path,
+            at->empty() ? "another key: this list is empty" : fmt::format("an entry of the list, 0 to {}", last),
+            at->empty() ? "" : last});
+      }
+      at = &at->at(std::stoul(part));
+    } else if (at->is_object() && at->contains(part)) {
+      at = &at->at(part);
+    } else {
+      return;
+    }
+  }
+}
+
 std::string values_at(const Json& root, const std::string& path) {
   std::vector<std::string> values;
   collect(root, parts_of(path), 0, values);
@@ -101,10 +139,12 @@ std::string of_same_entry(const std::string& input, const std::string& key) {
   return one ? parts[0] + "." + parts[1] + input.substr(parts[0].size() + 2) : input;
 }
 
-std::string text_of(const std::string& key, const Json* root) {
+std::string text_of(const std::string& wanted, const Json* root) {
+  const std::string key = with_dots(wanted);
   const ReportKey entry = find(key);
   std::string out = key;
   if (root != nullptr) {
+    refuse_missing_entry(*root, key);
     out += fmt::format(" = {}", values_at(*root, key));
     std::vector<std::string> low;
     collect(*root, parts_of(key + "_low"), 0, low);

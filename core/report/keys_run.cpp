@@ -44,7 +44,7 @@ std::vector<ReportKey> keys_of_run() {
        "",
        {}},
       {"run.attention_kernel", "string", "How attention is computed.", "", {}},
-      {"run.zero_stage", "integer", "What is sharded over the data group: 0 nothing, 1 optimizer states.", "", {}},
+      {"run.zero_stage", "integer", "What is sharded over the data group: 0 nothing, 1 optimizer states, 2 gradients too, 3 parameters too.", "", {}},
       {"run.steps", "integer", "Steps run in a row; the last one is reported.", "", {}},
   };
 }

@@ -9,28 +9,12 @@
 #include "memory/overhead.hpp"
 #include "report/layer_names.hpp"
 #include "report/published.hpp"
+#include "spec/precision.hpp"
 
 namespace stagecraft {
 namespace {
 
 constexpr const char* default_convention = "gemm-full-attention";
-
-Dtype compute_dtype(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return Dtype::fp32;
-    case Precision::tf32:
-      return Dtype::tf32;
-    case Precision::fp16_mixed:
-      return Dtype::fp16;
-    case Precision::bf16_mixed:
-    case Precision::bf16_pure:
-      return Dtype::bf16;
-    case Precision::fp8_mixed:
-      return Dtype::fp8;
-  }
-  return Dtype::fp32;
-}
 
 /// amount / time: the most time gives the least rate.
 Figure rate(double amount, const Figure& time) {
@@ -72,7 +56,7 @@ void add_rates(Report& report, const ReportSources& from) {
   const FlopConvention& flops = flop_convention(default_convention, report.file);
   inputs.model_flops = flops.of_step(from.plan).value;
   inputs.hardware_flops = hardware_flops_of_step(from.plan).value;
-  const Dtype dtype = compute_dtype(from.plan.run.precision);
+  const Dtype dtype = number_formats(from.plan.run.precision).gemm;
   inputs.peak_dtype = to_text(dtype);
   inputs.data_unit = from.plan.model.plain_layers.empty() ? "tokens" : "samples";
   inputs.peak_flops_per_gpu = from.plan.gpu.peak.at(dtype).value;

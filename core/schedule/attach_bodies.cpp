@@ -1,23 +1,9 @@
 #include "schedule/lower.hpp"
+#include "spec/precision.hpp"
 
 namespace stagecraft {
 
 namespace {
-
-Bytes activation_element(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-    case Precision::tf32:
-      return size_of(Dtype::fp32);
-    case Precision::fp16_mixed:
-      return size_of(Dtype::fp16);
-    case Precision::bf16_mixed:
-    case Precision::bf16_pure:
-    case Precision::fp8_mixed:  // activations between blocks stay in bf16
-      return size_of(Dtype::bf16);
-  }
-  return size_of(Dtype::fp32);
-}
 
 /// A rank of a bidirectional pipeline holds a stage of each copy and updates both. [rank]
 std::vector<BodyId> add_optimizer_bodies_of_copies(Schedule& schedule) {
@@ -49,7 +35,8 @@ Bytes message_bytes(const Plan& plan, Stage producer) {
     return plan.model.plain_layers[static_cast<std::size_t>(last.index)].output_per_sample * sequences;
   }
   const double tokens = sequences * static_cast<double>(plan.run.sequence_length) / plan.degrees.context;
-  const Bytes whole = activation_element(plan.run.precision) * (tokens * static_cast<double>(plan.model.hidden));
+  const Bytes whole =
+      size_of(number_formats(plan.run.precision).activation) * (tokens * static_cast<double>(plan.model.hidden));
   const bool split = plan.run.scatter_gather || plan.run.parallel.sequence_parallel;
   return split ? whole / plan.degrees.tensor : whole;
 }

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "plan/recompute_scope.hpp"
 #include "schedule/body_layers.hpp"
 
 namespace stagecraft {
@@ -60,6 +61,16 @@ void add_part(Body& body, std::vector<Segment> segments, std::int32_t repeat = 1
   if (!segments.empty() && repeat > 0) body.parts.push_back({std::move(segments), repeat});
 }
 
+double parameters_of_block(const Plan& plan) {
+  return parameters_of(plan.model, {LayerKind::block, 0}) / static_cast<double>(plan.degrees.tensor);
+}
+
+double parameters_of_ends(const Plan& plan, const Composition& stage) {
+  const double embedding = stage.embedding ? parameters_of(plan.model, {LayerKind::embedding, 0}) : 0;
+  const double head = stage.head ? parameters_of(plan.model, {LayerKind::head, 0}) : 0;
+  return (embedding + head) / static_cast<double>(plan.degrees.tensor);
+}
+
 std::vector<Segment> gather_received(const BodyShape& shape) {
   const double bytes = shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
   return {collective("receive-all-gather", CollectiveKind::all_gather, Axis::tensor, bytes)};
@@ -89,16 +100,26 @@ Body forward_body(const Plan& plan, const Composition& stage, const BodyShape& s
   }
   std::vector<Segment> block, first, last;
   if (stage.blocks > 0) add_block_forward(block, shape, plan);
+  if (!again) add_activation_copy(block, plan, shape);
+  const bool sharded = shards_by_block(plan), gathers = sharded && plan.run.zero_stage == 3;
+  const double of_block = parameters_of_block(plan);
   if (again) {  // only blocks are checkpointed
-    add_part(body, std::move(block), stage.blocks);
+    const auto count = static_cast<std::int32_t>(recomputed_blocks(plan.run, stage.blocks).count);
+    if (plan.run.recompute == Recompute::per_op) block = recomputed_per_op(block, shape, plan);
+    add_part(body, std::move(block), count);
     return body;
   }
   if (stage.receives_forward) first = gather_received(shape);
+  add_sharded_ends(first, plan, parameters_of_ends(plan, stage), gathers, false);
   if (stage.embedding) add_embedding_forward(first, shape, plan);
   if (stage.head) add_head_forward(last, shape);
-  if (stage.loss) add_loss_forward(last, shape);
+  if (stage.loss) add_loss_forward(last, shape, plan.run.loss_kernel);
   add_part(body, std::move(first));
-  add_part(body, std::move(block), stage.blocks);
+  if (sharded) {
+    add_sharded_blocks(body, plan, block, stage.blocks, of_block, gathers, false);
+  } else {
+    add_part(body, std::move(block), stage.blocks);
+  }
   add_part(body, std::move(last));
   return body;
 }
@@ -113,12 +134,20 @@ Body backward_body(const Plan& plan, const Composition& stage, const BodyShape& 
   std::vector<Segment> first, block, last;
   const auto into = [&](std::vector<Segment>& out) { return BackwardList{input, weight, &out}; };
   if (stage.receives_backward && input) first = gather_received(shape);
-  if (stage.loss) add_loss_backward(into(first), shape);
+  if (stage.loss) add_loss_backward(into(first), shape, plan.run.loss_kernel);
   if (stage.head) add_head_backward(into(first), shape);
   if (stage.blocks > 0) add_block_backward(into(block), shape, plan);
+  if (input) add_activation_copy(block, plan, shape);
   if (stage.embedding) add_embedding_backward(into(last), shape, plan);
+  const bool sharded = shards_by_block(plan);
+  const bool gathers = sharded && input && plan.run.zero_stage == 3 && plan.run.sharding.reshard_after_forward;
   add_part(body, std::move(first));
-  add_part(body, std::move(block), stage.blocks);
+  if (sharded) {
+    add_sharded_blocks(body, plan, block, stage.blocks, parameters_of_block(plan), gathers, weight);
+    add_sharded_ends(last, plan, parameters_of_ends(plan, stage), false, weight);
+  } else {
+    add_part(body, std::move(block), stage.blocks);
+  }
   add_part(body, std::move(last));
   return body;
 }
@@ -142,7 +171,8 @@ void add_stage(Bodies& bodies, std::vector<BodyId>& ids, const Plan& plan, const
   store(OpKind::backward, backward_body(plan, stage, shape, true, true));
   store(OpKind::input_grad, backward_body(plan, stage, shape, true, false));
   store(OpKind::weight_grad, backward_body(plan, stage, shape, false, true));
-  if (plan.run.recompute == Recompute::full) store(OpKind::recompute, forward_body(plan, stage, shape, true));
+  const bool again = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
+  if (again) store(OpKind::recompute, forward_body(plan, stage, shape, true));
 }
 
 }  // namespace

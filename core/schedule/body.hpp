@@ -20,6 +20,7 @@ enum class KernelKind : std::uint8_t {
               // head_dim
   memory,     // bound by bytes moved: norms, element-wise chains, softmax, optimizer
   host,       // what the framework's host code costs once per step; the calibration has the figure
+  host_adam,  // Adam on the host's cores; k parameters of this rank
 };
 
 struct Kernel {
@@ -35,7 +36,15 @@ struct Kernel {
   std::int32_t launches = 1;  // kernels launched, for unfused chains
 };
 
-enum class CollectiveKind : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  host_copy,  // no collective: `bytes` between this GPU and its host, over PCIe
+  nvme_copy   // the same to or from the host's drives
+};
 
 /// `bytes` is the size S of the whole array as nccl-tests counts it: all-reduce buffer, all-gather output,
 /// reduce-scatter input.

@@ -1,6 +1,8 @@
 // Final norm, projection to the vocabulary, and the vocabulary-parallel cross-entropy (Megatron-LM
 // core/tensor_parallel/cross_entropy.py): the logits are cast to fp32, and three small all-reduces over the tensor
-// group exchange the maximum, the target's logit and the sum of exponentials of each token.
+// group exchange the maximum, the target's logit and the sum of exponentials of each token. A fused cross-entropy reads
+// the logits once in each direction and puts the gradient in their place (flash-attention,
+// ops/triton/cross_entropy.py); PyTorch's works on an fp32 copy.
 
 #include "schedule/body_layers.hpp"
 
@@ -46,7 +48,16 @@ void add_head_backward(const BackwardList& list, const BodyShape& shape) {
       pass("final-norm-weight-grad", 2 * shape.element * static_cast<double>(shape.norm_tokens * shape.hidden)));
 }
 
-void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape) {
+void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape, LossKernel kernel) {
+  if (kernel == LossKernel::fused || kernel == LossKernel::chunked) {
+    out.push_back(pass("loss", logits(shape) * shape.element));
+    return;
+  }
+  if (kernel == LossKernel::full_fp32) {
+    // The fp32 copy, and the logarithm of its softmax.
+    out.push_back(pass("loss", logits(shape) * ((shape.element < 4 ? shape.element + 4 : 0) + 8), 3));
+    return;
+  }
   const double per_token = 4.0 * static_cast<double>(shape.tokens);
   const bool sharded = shape.tensor > 1;
   const double cast = shape.element < 4 ? shape.element + 4 : 0;
@@ -62,8 +73,17 @@ void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape) {
   out.push_back(pass("loss-normalise", logits(shape) * 8));
 }
 
-void add_loss_backward(const BackwardList& list, const BodyShape& shape) {
+void add_loss_backward(const BackwardList& list, const BodyShape& shape, LossKernel kernel) {
   const double cast = shape.element < 4 ? shape.element + 4 : 0;
+  if (kernel == LossKernel::fused || kernel == LossKernel::chunked) {
+    list.input_grad(pass("loss-grad", logits(shape) * 2 * shape.element));
+    return;
+  }
+  if (kernel == LossKernel::full_fp32) {
+    // A dense gradient of the targets is written; it and the softmax are read, their gradient is written and cast.
+    list.input_grad(pass("loss-grad", logits(shape) * (16 + cast), 3));
+    return;
+  }
   list.input_grad(pass("loss-grad", logits(shape) * (8 + cast), 3));
 }
 

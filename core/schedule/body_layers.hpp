@@ -34,10 +34,29 @@ void add_embedding_forward(std::vector<Segment>& out, const BodyShape& shape, co
 void add_embedding_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
 void add_head_forward(std::vector<Segment>& out, const BodyShape& shape);
 void add_head_backward(const BackwardList& list, const BodyShape& shape);
-void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape);
-void add_loss_backward(const BackwardList& list, const BodyShape& shape);
+void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape, LossKernel kernel);
+void add_loss_backward(const BackwardList& list, const BodyShape& shape, LossKernel kernel);
 void add_plain_forward(std::vector<Segment>& out, const BodyShape& shape, const PlainLayerSpec& layer);
 void add_plain_backward(const BackwardList& list, const BodyShape& shape, const PlainLayerSpec& layer);
+
+// body_sharding.cpp: ZeRO 2 and 3 block by block.
+bool shards_by_block(const Plan& plan);
+/// `blocks` times `block`, each of `parameters` parameters per rank, with the gathers and reductions of a pass.
+void add_sharded_blocks(Body& body, const Plan& plan, const std::vector<Segment>& block, std::int32_t blocks,
+                        double parameters, bool gathers, bool reduces);
+/// The same for what is no block: embedding, final norm, head.
+void add_sharded_ends(std::vector<Segment>& out, const Plan& plan, double parameters, bool gathers, bool reduces);
+
+// body_offload.cpp: copies between GPU and host.
+/// Activations of one block on their way to the host (forward) or back (backward), behind the block's kernels.
+void add_activation_copy(std::vector<Segment>& block, const Plan& plan, const BodyShape& shape);
+/// Bytes per token and block that activation offload moves: what a block keeps for its backward pass.
+double offloaded_bytes(const Plan& plan, const BodyShape& shape);
+/// The optimizer step on the host: gradients down, Adam, weights up.
+void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters);
+
+// body_recompute.cpp: the part of a block's forward that per-operation recompute runs again.
+std::vector<Segment> recomputed_per_op(const std::vector<Segment>& block, const BodyShape& shape, const Plan& plan);
 
 // body_optimizer.cpp: norm, clip and Adam over the parameters that a rank updates.
 void add_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters);
@@ -47,6 +66,6 @@ struct OptimizerTraffic {
   double per_held = 0, per_updated = 0;
   std::int32_t launches = 1;
 };
-OptimizerTraffic optimizer_traffic(Precision precision);
+OptimizerTraffic optimizer_traffic(const RunSpec& run);
 
 }  // namespace stagecraft

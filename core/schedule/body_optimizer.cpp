@@ -1,36 +1,47 @@
 // The optimizer step as bytes per parameter. Mixed precision follows Megatron-LM's optimizer: gradients to fp32 and
-// unscaled (fp16 only), a norm, a clip, Adam on fp32 master weights and moments, and the copy to 16-bit weights.
+// unscaled (fp16 only), a norm, a clip, the update of fp32 master weights and moments, and the copy to 16-bit weights.
 
 #include "schedule/body_layers.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 
-OptimizerTraffic optimizer_traffic(Precision precision) {
-  // Adam: gradient 4 read; master weight, first and second moment 4 read and 4 written each.
-  const double adam = 4 + 3 * 8;
-  const double norm_and_clip = 4 + 8;
-  switch (precision) {
-    case Precision::fp16_mixed:
-      // Held: zero the fp16 gradient (2). Updated: fp16 -> fp32 gradient (6), unscale and look for infinities (8), copy
-      // (6).
-      return {2, 6 + 8 + norm_and_clip + adam + 6, 7};
-    case Precision::bf16_pure:
-      // Everything in bf16: norm 2, clip 4, Adam 2 + 3 x 4, zeroing 2.
-      return {2, 2 + 4 + 14, 4};
-    case Precision::fp32:
-    case Precision::tf32:
-      return {4, norm_and_clip + adam, 4};
-    case Precision::bf16_mixed:
-    case Precision::fp8_mixed:
-      break;
+OptimizerTraffic optimizer_traffic(const RunSpec& run) {
+  const RecipeBytes& recipe = bytes_of(recipe_of(run));
+  const OptimizerStates& states = states_of(run.optimizer);
+  OptimizerTraffic traffic;
+  traffic.per_held = recipe.gradient;  // set to zero before the next step
+  double gradient = recipe.gradient;   // as the update reads it
+  traffic.launches = 4;
+  if (recipe.master > 0 && recipe.gradient < 4) {
+    traffic.per_updated += recipe.gradient + 4;  // to fp32
+    gradient = 4;
+    ++traffic.launches;
   }
-  return {4, norm_and_clip + adam + 6, 5};
+  if (run.precision == Precision::fp16_mixed) {
+    traffic.per_updated += 8;  // unscaled, and searched for infinities
+    ++traffic.launches;
+  }
+  traffic.per_updated += gradient + 2 * gradient;  // norm, clip
+  const double weight = recipe.master > 0 ? 4 : recipe.weight;
+  const double moments = states.moments * recipe.moment + states.fixed_bytes;
+  // Adafactor reads the gradient once more for the sums of its rows and columns.
+  traffic.per_updated += gradient * (states.factored ? 2 : 1) + 2 * (weight + moments);
+  if (recipe.master > 0) {
+    traffic.per_updated += 4 + recipe.weight;  // the copy
+    ++traffic.launches;
+  }
+  return traffic;
 }
 
 void add_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters) {
-  const OptimizerTraffic traffic = optimizer_traffic(plan.run.precision);
-  const double shards = plan.run.zero_stage >= 1 ? static_cast<double>(group_size(plan.degrees, Axis::data)) : 1.0;
-  out.push_back(pass("optimizer", parameters * (traffic.per_held + traffic.per_updated / shards), traffic.launches));
+  const OptimizerTraffic traffic = optimizer_traffic(plan.run);
+  const double shards = plan.run.zero_stage >= 1 ? static_cast<double>(group_size(plan.degrees, Axis::shard)) : 1.0;
+  if (plan.run.offload.optimizer != Home::gpu) {
+    add_host_optimizer(out, plan, parameters);
+  } else {
+    out.push_back(pass("optimizer", parameters * (traffic.per_held + traffic.per_updated / shards), traffic.launches));
+  }
   Segment host;
   host.name = "step-host";
   host.kernel.kind = KernelKind::host;

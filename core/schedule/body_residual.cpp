@@ -6,6 +6,9 @@
 namespace stagecraft {
 namespace {
 
+// RMS norm as LLaMA's reference code writes it: to fp32, square, mean, scale, back to 16 bits, weight. Forward: x read,
+// its fp32 copy written and read three times, square and result written and read, 16-bit results and weight product.
+// Backward: each product's two gradients, in fp32.
 double norm_elements(const BodyShape& shape) {
   return static_cast<double>(shape.norm_tokens) * static_cast<double>(shape.hidden);
 }
@@ -17,10 +20,19 @@ double whole_bytes(const BodyShape& shape) {
 }  // namespace
 
 void add_norm_forward(std::vector<Segment>& out, const char* name, const BodyShape& shape) {
+  if (shape.norm_in_passes) {
+    out.push_back(pass(name, (5 * shape.element + 26) * norm_elements(shape), 6));
+    return;
+  }
   out.push_back(pass(name, 2 * shape.element * norm_elements(shape)));
 }
 
 void add_norm_backward(const BackwardList& list, const char* name, const char* weight_name, const BodyShape& shape) {
+  if (shape.norm_in_passes) {
+    list.input_grad(pass(name, (5 * shape.element + 60) * norm_elements(shape), 8));
+    list.weight_grad(pass(weight_name, 2 * shape.element * norm_elements(shape)));
+    return;
+  }
   // Reads the gradient and the input, writes the input's gradient; the residual branch adds its own: two reads, one
   // write.
   list.input_grad(pass(name, 6 * shape.element * norm_elements(shape), 2));

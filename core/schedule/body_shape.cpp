@@ -2,33 +2,13 @@
 
 #include <algorithm>
 
+#include "spec/precision.hpp"
+
 namespace stagecraft {
 namespace {
 
 std::int64_t share(std::int64_t amount, std::int64_t parts) {
   return (amount + parts - 1) / std::max<std::int64_t>(parts, 1);
-}
-
-Dtype gemm_dtype_of(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return Dtype::fp32;
-    case Precision::tf32:
-      return Dtype::tf32;
-    case Precision::fp16_mixed:
-      return Dtype::fp16;
-    case Precision::fp8_mixed:
-      return Dtype::fp8;
-    case Precision::bf16_mixed:
-    case Precision::bf16_pure:
-      break;
-  }
-  return Dtype::bf16;
-}
-
-// fp16 runs of Megatron-LM accumulate in fp16, bf16 and fp8 runs in fp32 main gradients.
-double gradient_bytes(Precision precision) {
-  return precision == Precision::fp16_mixed || precision == Precision::bf16_pure ? 2 : 4;
 }
 
 }  // namespace
@@ -54,11 +34,13 @@ BodyShape body_shape(const Plan& plan) {
   shape.ffn = share(model.mlp.ffn_hidden, shape.tensor);
   shape.vocabulary = share(padded_vocabulary(plan), shape.tensor);
   shape.fused = run.fused_kernels;
+  shape.norm_in_passes = !shape.fused && model.norm == Norm::rms_norm;
   shape.accumulates_in_gemm = run.gradient_accumulation_fusion;
-  shape.gemm_dtype = gemm_dtype_of(run.precision);
-  shape.element_dtype = shape.gemm_dtype == Dtype::fp8 ? Dtype::bf16 : shape.gemm_dtype;
-  shape.element = shape.gemm_dtype == Dtype::fp32 || shape.gemm_dtype == Dtype::tf32 ? 4 : 2;
-  shape.gradient = gradient_bytes(run.precision);
+  const NumberFormats formats = number_formats(run.precision);
+  shape.gemm_dtype = formats.gemm;
+  shape.element_dtype = formats.gemm == Dtype::tf32 ? Dtype::tf32 : formats.activation;
+  shape.element = size_of(formats.activation).value;
+  shape.gradient = size_of(gradient_dtype(run)).value;
   return shape;
 }
 

@@ -9,6 +9,7 @@ namespace stagecraft {
 namespace {
 
 constexpr std::int64_t findings_per_code = 10;
+constexpr std::int64_t most_counted = 1000;
 
 }  // namespace
 
@@ -19,7 +20,8 @@ void FindingList::add(const char* code, std::int64_t rank, std::int64_t position
     if (known.code == code) count = &known;
   }
   if (count == nullptr) count = &counts_.emplace_back(Count{code, 0});
-  if (++count->findings > findings_per_code) return;
+  if (++count->findings >= most_counted) enough_ = true;
+  if (count->findings > findings_per_code) return;
   std::string pointer = "/programs";
   if (rank >= 0) pointer += fmt::format("/{}", rank);
   if (rank >= 0 && position >= 0) pointer += fmt::format("/{}", position);
@@ -29,8 +31,11 @@ void FindingList::add(const char* code, std::int64_t rank, std::int64_t position
 Findings FindingList::take() {
   for (const Count& count : counts_) {
     if (count.findings <= findings_per_code) continue;
-    findings_.push_back({Severity::error, count.code, "/programs",
-                         fmt::format("{} more findings of this kind", count.findings - findings_per_code), ""});
+    findings_.push_back(
+        {Severity::error, count.code, "/programs",
+         fmt::format("{}{} more findings of this kind", count.findings >= most_counted ? "at least " : "",
+                     count.findings - findings_per_code),
+         ""});
   }
   return std::move(findings_);
 }

@@ -94,7 +94,7 @@ void check_completeness(const Schedule& schedule, FindingList& out) {
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     const auto& program = schedule.programs[r];
     const auto rank = static_cast<std::int64_t>(r);
-    for (std::size_t i = 0; i < program.size(); ++i) {
+    for (std::size_t i = 0; i < program.size() && !out.enough(); ++i) {
       const Op& op = program[i];
       if (op.overlaps_next && !closes_pair(program, i)) {
         out.add("pair-incomplete", rank, static_cast<std::int64_t>(i),
@@ -105,8 +105,8 @@ void check_completeness(const Schedule& schedule, FindingList& out) {
                out);
     }
   }
-  for (std::size_t s = 0; s < stages; ++s) {
-    for (std::size_t i = 0; i < micro_batches; ++i) {
+  for (std::size_t s = 0; s < stages && !out.enough(); ++s) {
+    for (std::size_t i = 0; i < micro_batches && !out.enough(); ++i) {
       const Cell& cell = cells[s * micro_batches + i];
       if ((cell.seen & saw_f) != 0 && (cell.seen & saw_b) != 0) continue;
       check_cell(schedule, static_cast<std::int32_t>(s), static_cast<std::int32_t>(i), cell, out);

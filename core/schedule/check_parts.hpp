@@ -15,6 +15,8 @@ class FindingList {
   /// `position` of `rank` is the cell at fault; `rank` < 0 for the schedule as a whole.
   void add(const char* code, std::int64_t rank, std::int64_t position, std::string message, std::string nearest = {});
   Findings take();
+  /// So many of one kind that looking for more is a waste of time; what is left out is not counted either.
+  bool enough() const { return enough_; }
   bool any() const { return !findings_.empty(); }
 
  private:
@@ -23,6 +25,7 @@ class FindingList {
     std::int64_t findings = 0;
   };
   Findings findings_;
+  bool enough_ = false;
   std::vector<Count> counts_;  // in order of appearance; there are about 25 codes
 };
 

@@ -95,7 +95,7 @@ void check_structure(const Schedule& schedule, FindingList& out) {
   if (!check_shape(schedule, out)) return;
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
     const auto& program = schedule.programs[rank];
-    for (std::size_t i = 0; i < program.size(); ++i) {
+    for (std::size_t i = 0; i < program.size() && !out.enough(); ++i) {
       check_op(schedule, program[i], static_cast<std::int64_t>(rank), static_cast<std::int64_t>(i), out);
     }
   }

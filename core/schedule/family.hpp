@@ -39,6 +39,7 @@ struct FamilyEntry {
   ScheduleOption option;
   Findings (*refuse)(const ScheduleRequest&);    // reasons and nearest valid values; empty: accepted
   Schedule (*generate)(const ScheduleRequest&);  // compute only; precondition: nothing refused
+  bool searched = false;                         // the order depends on the request's times
 };
 
 std::span<const FamilyEntry> schedule_family();

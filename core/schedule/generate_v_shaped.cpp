@@ -1,3 +1,5 @@
+#include <array>
+
 #include "schedule/generators.hpp"
 #include "schedule/program.hpp"
 #include "schedule/stage_map.hpp"
@@ -7,16 +9,12 @@ namespace stagecraft {
 
 namespace {
 
-/// One micro-batch every six slots; the slots of the first one on each rank are the building block of the paper.
+/// One micro-batch every six slots.
 SlotTable repeated_pattern(const PipelineShape& shape, VShapedMemory memory) {
   const std::int32_t p = shape.ranks;
   SlotTable table = empty_table(p, shape.micro_batches);
   for (std::int32_t j = 0; j < p; ++j) {
-    const std::int32_t even = p % 2 == 0 ? 3 : 0;
-    const std::int32_t third = p % 3 == 0 ? 2 : 0;
-    const std::int32_t half[4] = {2 * j, 3 * p - 2 - j, 3 * p + even - 1 + 2 * j, 6 * p + even - 2 - j};
-    const std::int32_t least[4] = {j, 2 * p - 1 - j, 2 * p + third + j, 4 * p + third - 1 - j};
-    const auto& slots = memory == VShapedMemory::half ? half : least;
+    const std::array<std::int32_t, 4> slots = v_shaped_block(p, j, memory);
     for (std::int32_t i = 0; i < shape.micro_batches; ++i) {
       for (std::uint8_t pass = 0; pass < 4; ++pass) {
         place(table, j, slots[pass] + 6 * i, {static_cast<SlotPass>(pass), i});

@@ -80,6 +80,9 @@ enum class VShapedMemory : std::uint8_t { half, least };
 /// V placement with a controlled memory (arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism, zbv_greedy.py).
 Schedule generate_v_shaped(const PipelineShape& shape, VShapedMemory memory);
 
+/// The same building blocks in the orders of AMD-AGI/Primus (zbv_greedy.py), which differ from the authors'.
+Schedule generate_v_shaped_primus(const PipelineShape& shape, VShapedMemory memory);
+
 /// V placement with full backwards and about two thirds of the memory of 1F1B (the same repository, v1f1b.py).
 Schedule generate_1f1b_v(const PipelineShape& shape);
 

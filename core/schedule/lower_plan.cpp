@@ -5,9 +5,12 @@ namespace stagecraft {
 LoweringPolicy lowering_policy(const Plan& plan) {
   const bool data_parallel = plan.degrees.data * plan.degrees.context > 1;
   LoweringPolicy policy;
-  policy.recompute = plan.run.recompute == Recompute::full;
-  policy.shard_parameters = plan.run.zero_stage >= 3 && data_parallel;
-  policy.reduce_grad = data_parallel;
+  // Sharded block by block, gathers and reductions are part of every pass.
+  const bool by_block = plan.run.sharding.unit == ShardUnit::block;
+  policy.recompute = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
+  policy.shard_parameters = plan.run.zero_stage >= 3 && data_parallel && !by_block;
+  policy.unshard_prefetch = static_cast<std::int32_t>(1 + plan.run.sharding.prefetch);
+  policy.reduce_grad = data_parallel && !(plan.run.zero_stage >= 2 && by_block);
   policy.overlap_reduce = plan.run.overlap.gradient_reduce;
   policy.reduce_tied = plan.model.plain_layers.empty() && plan.model.tied_embeddings;
   policy.gather_params = (plan.run.zero_stage == 1 || plan.run.zero_stage == 2) && data_parallel;

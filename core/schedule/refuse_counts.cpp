@@ -47,21 +47,26 @@ void refuse_limit(Findings& findings, const char* name, const ScheduleRequest& r
 }  // namespace
 
 Findings refuse_v_shaped(const char* name, const ScheduleRequest& request) {
-  Findings findings = refuse_shape(name, ChunkRule::two, ScheduleOption::none, request);
-  if (!findings.empty()) return findings;
   const double p = request.shape.ranks;
-  const double slots = 6 * p * (request.shape.micro_batches + 2 * p);
-  if (slots > most_slots) {
-    const double m = request.shape.micro_batches;
-    const double most = std::floor(most_slots / (6 * p) - 2 * p);
-    const double most_ranks_here = std::floor((std::sqrt(m * m + 4 * most_slots / 3) - m) / 4);
-    findings.push_back(schedule_finding(
-        "schedule-too-large", most >= 1 ? "/batch/global" : "/parallel/pipeline",
-        fmt::format("{} on {} ranks with {} micro-batches is built in a table of {:.0f} slots, at most {:.0f} are kept",
-                    name, request.shape.ranks, request.shape.micro_batches, slots, most_slots),
-        most >= 1 ? fmt::format("{:.0f} micro-batches", most) : fmt::format("{:.0f}", most_ranks_here)));
+  const double m = request.shape.micro_batches;
+  const double slots = 6 * p * (m + 2 * p);
+  // Narrower than what refuse_shape lets pass, so this comes first and names the count that both take.
+  const bool well_formed = p >= 1 && m >= 1 && request.shape.chunks == 2;
+  if (!well_formed || slots <= most_slots) return refuse_shape(name, ChunkRule::two, ScheduleOption::none, request);
+  const double fewer_micro_batches = std::floor(most_slots / (6 * p) - 2 * p);
+  const double fewer_ranks = std::floor((std::sqrt(m * m + 4 * most_slots / 3) - m) / 4);
+  const bool by_micro_batches = fewer_micro_batches >= 1;
+  std::string nearest;  // none if both counts are too large
+  if (by_micro_batches) {
+    nearest = fmt::format("{:.0f} micro-batches", fewer_micro_batches);
+  } else if (fewer_ranks >= 1) {
+    nearest = fmt::format("{:.0f}", fewer_ranks);
   }
-  return findings;
+  return {schedule_finding(
+      "schedule-too-large", by_micro_batches ? "/batch/global" : "/parallel/pipeline",
+      fmt::format("{} on {} ranks with {} micro-batches is built in a table of {:.0f} slots, at most {:.0f} are kept",
+                  name, request.shape.ranks, request.shape.micro_batches, slots, most_slots),
+      nearest)};
 }
 
 Findings refuse_zb_h2(const ScheduleRequest& request) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/generators.hpp"
 #include "schedule/refusals.hpp"
 
@@ -35,14 +37,17 @@ void refuse_group_size(Findings& findings, const PipelineShape& shape, std::int3
         std::to_string(nearest)));
   };
   const std::int32_t last_group = group_size > 0 ? m % group_size : 0;
+  const auto works_from = [&](std::int32_t least) {  // m itself always works
+    while (least < m && m % least != 0 && m % least < p) ++least;
+    return std::min(least, m);
+  };
   if (group_size > m) {
     refuse("a group cannot hold more than all micro-batches", m);
   } else if (group_size != m && group_size < p) {
-    refuse("a group must hold at least one micro-batch per rank, or all of them", p < m ? p : m);
+    refuse("a group must hold at least one micro-batch per rank, or all of them", works_from(p));
   } else if (last_group != 0 && last_group < p) {
-    std::int32_t nearest = group_size;
-    while (nearest < m && m % nearest != 0 && m % nearest < p) ++nearest;
-    refuse(fmt::format("the last group would hold only {}, fewer than there are ranks", last_group), nearest);
+    refuse(fmt::format("the last group would hold only {}, fewer than there are ranks", last_group),
+           works_from(group_size));
   }
 }
 

@@ -21,6 +21,15 @@ void drop_trailing_empty(std::vector<Cell>& cells) {
 
 }  // namespace
 
+std::array<std::int32_t, 4> v_shaped_block(std::int32_t p, std::int32_t rank, VShapedMemory memory) {
+  if (memory == VShapedMemory::half) {
+    const std::int32_t gap = p % 2 == 0 ? 3 : 0;
+    return {2 * rank, 3 * p - 2 - rank, 3 * p + gap - 1 + 2 * rank, 6 * p + gap - 2 - rank};
+  }
+  const std::int32_t gap = p % 3 == 0 ? 2 : 0;
+  return {rank, 2 * p - 1 - rank, 2 * p + gap + rank, 4 * p + gap - 1 - rank};
+}
+
 SlotTable empty_table(std::int32_t ranks, std::int32_t micro_batches) {
   SlotTable table{ranks, micro_batches, {}, {}};
   table.cells.resize(static_cast<std::size_t>(ranks));

@@ -2,8 +2,11 @@
 // The slot table behind V-half and V-min (arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism, zbv_greedy.py):
 // every pass of a chunk takes one slot, and passes move to earlier slots as long as dependencies and memory allow.
 
+#include <array>
 #include <cstdint>
 #include <vector>
+
+#include "schedule/generators.hpp"
 
 namespace stagecraft {
 
@@ -22,6 +25,9 @@ struct SlotTable {
   std::vector<std::vector<Cell>> cells;          // [rank][slot]; the last cell is not empty
   std::vector<std::vector<std::int32_t>> slots;  // [rank][pass * 2m + index] -> slot
 };
+
+/// The building block of the paper: the slots of the first micro-batch on a rank, in the order of SlotPass.
+std::array<std::int32_t, 4> v_shaped_block(std::int32_t p, std::int32_t rank, VShapedMemory memory);
 
 SlotTable empty_table(std::int32_t ranks, std::int32_t micro_batches);
 void place(SlotTable& table, std::int32_t rank, std::int32_t slot, Cell cell);

@@ -53,6 +53,8 @@ struct NodeSpec {
   std::vector<WireSpec> wires;
   bool peer_to_peer = true;  // false: copies between GPUs are staged through host memory
   Bytes host_memory;
+  Bytes nvme;                            // capacity of the local drives together; 0: none
+  BytesPerSecond nvme_read, nvme_write;  // of the drives together
   std::string source;
 };
 

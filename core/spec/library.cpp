@@ -92,8 +92,15 @@ std::vector<std::string> cluster_names(const Library& library) {
 
 Library default_library(const std::string& executable_path) {
   std::vector<fs::path> roots;
-  if (const char* data = std::getenv("STAGECRAFT_DATA"); data != nullptr && *data != '\0') roots.emplace_back(data);
   std::error_code ignored;
+  if (const char* data = std::getenv("STAGECRAFT_DATA"); data != nullptr && *data != '\0') {
+    roots.emplace_back(data);
+    if (!fs::is_directory(roots.back() / "scenarios", ignored) &&
+        !fs::is_directory(roots.back() / "topologies", ignored))
+      throw InputError(InputProblem{"STAGECRAFT_DATA", 0, 0, "",
+                                    fmt::format("\"{}\"", std::string(data).substr(0, 200)),
+                                    "a directory with scenarios/ or topologies/ in it", ""});
+  }
   const fs::path executable = fs::weakly_canonical(executable_path, ignored);
   if (!executable.empty()) roots.push_back(executable.parent_path().parent_path() / "share" / "stagecraft");
   roots.emplace_back(STAGECRAFT_SOURCE_TREE);

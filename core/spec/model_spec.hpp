@@ -21,12 +21,21 @@ std::string to_text(Norm norm);  // "layer_norm"
 std::string to_text(Activation activation);
 std::string to_text(Positions positions);
 
+/// Multi-head latent attention (arXiv 2405.04434, section 2.1): queries, keys and values go through narrow latents.
+struct LatentSpec {
+  std::int64_t query_rank = 0;  // width of the query's latent; 0: queries are projected directly
+  std::int64_t kv_rank = 0;     // width of the common latent of keys and values
+  std::int64_t rope_dim = 0;    // part of a head that carries positions; shared by all heads in the key
+  std::int64_t value_dim = 0;   // width of one head's value; head_dim is that of query and key without rope_dim
+};
+
 struct AttentionSpec {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;  // fewer than heads: grouped-query attention
   std::int64_t head_dim = 1;
   bool causal = true;
   bool bias = true;
+  LatentSpec latent = {};  // kv_rank > 0: latent attention
 };
 
 struct MlpSpec {
@@ -34,6 +43,16 @@ struct MlpSpec {
   bool gated = false;  // gate and up projection, activation(gate) * up
   Activation activation = Activation::gelu;
   bool bias = true;
+};
+
+/// Experts in the place of a block's MLP; each is an MLP of the model's kind with its own inner width.
+struct MoeSpec {
+  std::int64_t experts = 0;  // of one block; 0: the model is dense
+  std::int64_t top_k = 1;    // experts that a token is sent to
+  std::int64_t ffn_hidden = 0;
+  std::int64_t shared_ffn_hidden = 0;  // inner width of the experts that every token passes; 0: none
+  std::int64_t dense_blocks = 0;       // the first blocks have a dense MLP
+  double capacity_factor = 0;          // tokens an expert takes, over the even share; 0: dropless
 };
 
 /// A layer of anything else (MLPs, CNNs): given by what it costs, for one sample.
@@ -54,6 +73,7 @@ struct ModelSpec {
   std::int64_t sequence_length = 0;
   AttentionSpec attention;
   MlpSpec mlp;
+  MoeSpec moe = {};
   Norm norm = Norm::layer_norm;
   Positions positions = Positions::learned;
   bool tied_embeddings = true;

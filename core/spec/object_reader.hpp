@@ -19,6 +19,7 @@ namespace stagecraft {
 struct Reading {
   std::vector<InputProblem> problems;
   std::vector<ChosenDefault> defaults;
+  std::vector<std::string> files;  // that were read
 
   template <class Step>
   void attempt(Step step) {

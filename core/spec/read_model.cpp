@@ -13,6 +13,19 @@ std::int64_t divisor_at_most(std::int64_t most, std::int64_t number) {
   return divisor;
 }
 
+LatentSpec read_latent(const JsonNode& node, const std::string& where, std::int64_t head_dim, Reading& reading) {
+  LatentSpec latent;
+  ObjectReader fields(node, where, reading);
+  const auto width = [](std::int64_t least) { return integer_in(least, model_limits::hidden); };
+  fields.defaulted("query_rank", latent.query_rank, width(0), text_of, "queries are projected directly");
+  fields.required("kv_rank", latent.kv_rank, width(1));
+  fields.required("rope_dim", latent.rope_dim, integer_in(0, model_limits::head_dim));
+  latent.value_dim = head_dim;
+  fields.defaulted("value_dim", latent.value_dim, integer_in(1, model_limits::head_dim), text_of, "head_dim");
+  fields.finish();
+  return latent;
+}
+
 AttentionSpec read_attention(const JsonNode& node, const std::string& where, std::int64_t hidden, Reading& reading) {
   AttentionSpec attention;
   ObjectReader fields(node, where, reading);
@@ -25,6 +38,9 @@ AttentionSpec read_attention(const JsonNode& node, const std::string& where, std
   fields.defaulted("head_dim", attention.head_dim, integer_in(1, model_limits::head_dim), text_of, "hidden / heads");
   fields.defaulted("causal", attention.causal, read_boolean, text_of_bool, "a language model");
   fields.defaulted("bias", attention.bias, read_boolean, text_of_bool, "as in GPT");
+  fields.optional("latent", attention.latent, [&](const JsonNode& latent) {
+    return read_latent(latent, where + "/latent", attention.head_dim, reading);
+  });
   fields.finish();
   if (reading.problems.size() > problems_before) return attention;
   reading.attempt([&] {
@@ -41,6 +57,26 @@ AttentionSpec read_attention(const JsonNode& node, const std::string& where, std
                  text_of(model_limits::attention_width / attention.head_dim));
   });
   return attention;
+}
+
+MoeSpec read_moe(const JsonNode& node, const std::string& where, Reading& reading) {
+  MoeSpec moe;
+  ObjectReader fields(node, where, reading);
+  fields.required("experts", moe.experts, integer_in(1, model_limits::experts));
+  fields.required("ffn_hidden", moe.ffn_hidden, integer_in(1, model_limits::ffn_hidden));
+  fields.defaulted("top_k", moe.top_k, integer_in(1, model_limits::experts), text_of, "one expert per token");
+  fields.defaulted("shared_ffn_hidden", moe.shared_ffn_hidden, integer_in(0, model_limits::ffn_hidden), text_of,
+                   "no shared experts");
+  fields.defaulted("dense_blocks", moe.dense_blocks, integer_in(0, model_limits::blocks), text_of,
+                   "every block has experts");
+  fields.defaulted("capacity_factor", moe.capacity_factor, number_in(0.0, 1e3), text_of_number, "0: dropless");
+  fields.finish();
+  if (moe.top_k > moe.experts) {
+    reading.attempt([&] {
+      node.at("top_k").fail(fmt::format("at most as many as experts ({})", moe.experts), text_of(moe.experts));
+    });
+  }
+  return moe;
 }
 
 MlpSpec read_mlp(const JsonNode& node, const std::string& where, Reading& reading) {
@@ -96,6 +132,7 @@ void read_transformer(ObjectReader& fields, const std::string& where, ModelSpec&
     return read_attention(node, where + "/attention", model.hidden, reading);
   });
   fields.required("mlp", model.mlp, [&](const JsonNode& node) { return read_mlp(node, where + "/mlp", reading); });
+  fields.optional("moe", model.moe, [&](const JsonNode& node) { return read_moe(node, where + "/moe", reading); });
   fields.defaulted(
       "norm", model.norm, word_of(norm_words), [](Norm choice) { return to_text(choice); }, "as in GPT");
   fields.defaulted(

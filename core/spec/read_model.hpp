@@ -22,6 +22,7 @@ inline constexpr std::int64_t heads = std::int64_t{1} << 12;
 inline constexpr std::int64_t head_dim = std::int64_t{1} << 12;
 inline constexpr std::int64_t attention_width = std::int64_t{1} << 19;  // heads * head_dim
 inline constexpr std::int64_t ffn_hidden = std::int64_t{1} << 20;
+inline constexpr std::int64_t experts = std::int64_t{1} << 14;
 inline constexpr std::int64_t plain_layers = std::int64_t{1} << 14;
 }  // namespace model_limits
 

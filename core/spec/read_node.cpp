@@ -124,6 +124,13 @@ NodeSpec read_node(const JsonNode& object, const std::string& where, Reading& re
   fields.defaulted("peer_to_peer", node.peer_to_peer, read_boolean, text_of_bool, "the GPUs can reach each other");
   fields.required("host_memory", node.host_memory,
                   [](const JsonNode& value) { return read_bytes(value, {1e6}, {1e16}); });
+  const bool drives =
+      fields.optional("nvme", node.nvme, [](const JsonNode& value) { return read_bytes(value, {1e6}, {1e16}); });
+  const auto rate = [](const JsonNode& value) { return read_bytes_per_second(value, {1e6}, {1e13}); };
+  if (drives) {
+    fields.required("nvme_read", node.nvme_read, rate);
+    fields.required("nvme_write", node.nvme_write, rate);
+  }
   fields.required("source", node.source, read_nonempty_string);
   fields.finish();
   return node;

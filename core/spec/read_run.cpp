@@ -7,6 +7,8 @@
 
 #include "base/file_io.hpp"
 #include "spec/library.hpp"
+#include "spec/precision.hpp"
+#include "spec/read_memory.hpp"
 #include "spec/read_model.hpp"
 
 namespace stagecraft {
@@ -43,6 +45,7 @@ ParallelSpec read_parallel(const JsonNode& node, const ClusterSpec& cluster, Par
                    "as many replicas as the GPUs of the cluster hold");
   fields.defaulted("sequence_parallel", parallel.sequence_parallel, read_boolean, text_of_bool,
                    "off, as in Megatron-LM before 2022");
+  fields.optional("expert", parallel.expert, integer_in(1, run_limits::data));
   fields.defaulted(
       "partition", partition, read_partition, [](const PartitionSpec& chosen) { return to_text(chosen.rule); },
       "every stage gets the same number of blocks");
@@ -114,6 +117,9 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
   run.precision = usual_precision(cluster.gpu);
   scenario.defaulted("precision", run.precision, word_of(precision_words), printed<Precision>,
                      "mixed precision in the best 16-bit format that the GPU has");
+  run.fp32_gradients = usually_fp32_gradients(run.precision);
+  scenario.defaulted("fp32_gradients", run.fp32_gradients, read_boolean, text_of_bool,
+                     "Megatron-LM's choice: bf16 and fp8 runs add up gradients in fp32, fp16 runs in fp16");
   scenario.defaulted("recompute", run.recompute, word_of(recompute_words), printed<Recompute>,
                      "activations are kept; if memory does not suffice, ask for \"selective\" or \"full\"");
   run.attention_kernel = usual_attention_kernel(cluster.gpu);
@@ -126,7 +132,7 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
 }
 
 void read_communication(ObjectReader& scenario, RunSpec& run) {
-  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 1), text_of,
+  scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 3), text_of,
                      "every replica holds all optimizer states");
   const bool overlaps = scenario.optional("overlap", run.overlap,
                                           [&](const JsonNode& node) { return read_overlap(node, scenario.reading()); });
@@ -161,6 +167,7 @@ RunSpec read_run(ObjectReader& scenario, const ModelSpec& model, const ClusterSp
       [](const ScheduleSpec& chosen) { return chosen.name; }, "the usual schedule for this number of virtual stages");
   read_kernels(scenario, cluster, run);
   read_communication(scenario, run);
+  read_memory(scenario, model, run);
   scenario.defaulted("steps", run.steps, integer_in(1, run_limits::steps), text_of, "one step");
   return run;
 }

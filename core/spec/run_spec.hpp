@@ -15,6 +15,7 @@ struct ParallelSpec {
   std::int64_t data = 1;
   std::int64_t virtual_stages = 1;  // chunks per pipeline rank
   bool sequence_parallel = false;   // Megatron sequence parallelism over the tensor group
+  std::int64_t expert = 1;          // ranks of the data group among which the experts of a block are spread
 };
 
 struct BatchSpec {
@@ -37,14 +38,79 @@ struct ScheduleSpec {
   std::int64_t waves = 1;                  // hanayo
 };
 
-/// Which tensors exist in which dtype; see memory/recipe.hpp for the bytes.
+/// Which tensors exist in which dtype: spec/precision.hpp; memory/recipe.hpp has the bytes of a parameter.
 enum class Precision : std::uint8_t { fp32, tf32, fp16_mixed, bf16_mixed, bf16_pure, fp8_mixed };
 
 enum class Recompute : std::uint8_t {
   none,
-  selective,
-  full
-};  // selective: core attention (arXiv 2205.05198, section 5)
+  selective,  // named modules, core attention unless told otherwise (arXiv 2205.05198, section 5)
+  full,       // whole blocks
+  per_op      // all but attention and every other matrix product (torchtitan, selective per-op checkpointing)
+};
+
+/// What selective recompute drops.
+struct RecomputeModules {
+  bool core_attention = true;
+  bool norms = false;       // outputs of the norms
+  bool activation = false;  // output of the MLP's activation
+  bool mlp = false;         // all of the MLP but its input
+};
+
+/// Which blocks of a stage full recompute covers, and what one recomputed piece is.
+enum class RecomputeScope : std::uint8_t {
+  every_block,   // each block keeps its input
+  every_kth,     // of k blocks in a row the first is recomputed, the others keep all
+  first_blocks,  // the first n blocks of each stage, the others keep all (Megatron-LM: method "block")
+  groups,        // n blocks in a row keep one input and are computed again together (Megatron-LM: method "uniform")
+  square_root    // groups of the square root of the stage's blocks (arXiv 1604.06174, section 4.3), rounded up
+};
+
+/// The model's states: how many bytes a parameter costs as weight, gradient and master copy. The table of bytes is
+/// spec/recipe.hpp.
+enum class StateRecipe : std::uint8_t {
+  fp32,
+  fp32_autocast,
+  mixed_fp32_gradients,
+  mixed_16bit_gradients,
+  mixed_16bit_and_fp32_gradients,
+  pure_bf16,
+  fp8_mixed,
+  pure_bf16_fp32_gradients
+};
+
+enum class Optimizer : std::uint8_t { adam, sgd, sgd_momentum, adafactor, adam_8bit };
+
+/// What a sharded gradient or parameter (ZeRO 2 and 3) is gathered and reduced by.
+enum class ShardUnit : std::uint8_t {
+  stage,  // a whole stage around its use; gradients are kept whole until the step's one reduction (PyTorch pipelining)
+  block   // block by block within every pass, reduced in every micro-batch (FSDP, DeepSpeed)
+};
+
+struct ShardingSpec {
+  std::int64_t group = 0;  // ranks that share one copy; 0: all of the data and context group. Fewer: copies
+                           // are replicated across groups (hybrid sharding)
+  ShardUnit unit = ShardUnit::stage;
+  std::int64_t prefetch = 1;          // units gathered ahead of the one in use
+  bool reshard_after_forward = true;  // false: gathered once per micro-batch (unit block) and kept until its backward
+};
+
+enum class Home : std::uint8_t { gpu, host, nvme };
+
+/// What lives outside the GPU between its uses.
+struct OffloadSpec {
+  Home optimizer = Home::gpu;    // the optimizer then steps on the host's cores (ZeRO-Offload, arXiv 2101.06840)
+  Home parameters = Home::gpu;   // sharded ones only (ZeRO-Infinity, arXiv 2104.07857)
+  Home activations = Home::gpu;  // what blocks keep for the backward pass
+  double host_adam_s = 0.25e-9;  // seconds per parameter of the host's Adam, all GPUs of a node together
+};
+
+/// How the loss keeps its softmax.
+enum class LossKernel : std::uint8_t {
+  vocabulary_parallel,  // fp32 softmax of the logits (Megatron-LM, core/tensor_parallel/cross_entropy.py)
+  fused,                // fused cross-entropy: the gradient takes the place of the logits, in their dtype
+  full_fp32,            // logits gathered and cast to fp32, as torch.nn.functional.cross_entropy wants them
+  chunked               // head and loss of one eighth of the tokens at a time
+};
 
 enum class AttentionKernel : std::uint8_t { unfused, fused_softmax, flash_1, flash_2, flash_3 };
 
@@ -58,6 +124,16 @@ struct OverlapSpec {
   bool tensor = false;            // tensor-parallel collectives behind GEMMs
 };
 
+/// Whose habits with memory the run follows where frameworks differ (memory/framework.hpp has the table).
+enum class Framework : std::uint8_t {
+  megatron,            // Megatron-LM with its own layers and gradient buffers
+  transformer_engine,  // Megatron-LM with TransformerEngine's layers
+  megatron_2021,       // Megatron-LM before gradient buffers: the reduction copies all gradients into one flat array
+  torch_ddp,           // PyTorch's DistributedDataParallel: buckets beside the gradients
+  deepspeed,           // DeepSpeed's ZeRO and pipeline engine
+  fsdp                 // PyTorch's fully sharded data parallelism
+};
+
 struct RunSpec {
   ParallelSpec parallel;
   BatchSpec batch;
@@ -65,10 +141,20 @@ struct RunSpec {
   PartitionSpec partition;
   ScheduleSpec schedule;
   Precision precision = Precision::bf16_mixed;
+  bool fp32_gradients = true;  // weight gradients are added up, kept and reduced in fp32, not in the weights' format
   Recompute recompute = Recompute::none;
   AttentionKernel attention_kernel = AttentionKernel::flash_2;
-  std::int64_t zero_stage =
-      0;  // 0, or 1: optimizer states sharded over the data group (Megatron's distributed optimizer)
+  RecomputeScope recompute_scope = RecomputeScope::every_block;
+  RecomputeModules recompute_modules;
+  std::int64_t recompute_blocks = 1;  // k of every_kth, n of first_blocks and groups
+  std::optional<StateRecipe> recipe;  // none: the usual one of the precision (spec/recipe.hpp)
+  Optimizer optimizer = Optimizer::adam;
+  Framework framework = Framework::megatron;
+  LossKernel loss_kernel = LossKernel::vocabulary_parallel;
+  std::int64_t zero_stage = 0;  // sharded over the data group: 1 optimizer states, 2 gradients too, 3 parameters too
+  ShardingSpec sharding;
+  OffloadSpec offload;
+  bool expandable_segments = false;  // of PyTorch's allocator: little fragmentation
   OverlapSpec overlap;
   bool scatter_gather = true;  // a pipeline send is split over the tensor group (arXiv 2104.04473, section 4.1)
   bool fused_kernels = true;   // bias+activation and bias+dropout+add in one kernel (arXiv 2104.04473, section 4.2)
@@ -84,5 +170,12 @@ std::string to_text(Recompute recompute);
 std::string to_text(AttentionKernel kernel);
 std::string to_text(ReceivePlacement placement);
 std::string to_text(PartitionRule rule);
+std::string to_text(RecomputeScope scope);
+std::string to_text(StateRecipe recipe);
+std::string to_text(Optimizer optimizer);
+std::string to_text(ShardUnit unit);
+std::string to_text(Home home);
+std::string to_text(Framework framework);
+std::string to_text(LossKernel kernel);
 
 }  // namespace stagecraft

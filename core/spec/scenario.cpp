@@ -12,6 +12,7 @@
 #include "spec/read_cluster.hpp"
 #include "spec/read_model.hpp"
 #include "spec/read_run.hpp"
+#include "spec/resolve.hpp"
 #include "spec/schema.hpp"
 
 namespace stagecraft {
@@ -30,8 +31,13 @@ std::vector<ShortForm> cluster_short_forms() {
   return {{"/gpu", "extends", {Keys{"extends"}, Keys{"peak", "memory", "memory_bandwidth"}}}};
 }
 
-auto locator(const std::string& kind, const Library& library) {
-  return [&library, kind](const JsonNode& node) { return locate(node, kind, library); };
+/// Finds files of a kind by name, and notes them.
+auto locator(const std::string& kind, const Library& library, Reading& reading) {
+  return [&library, &reading, kind](const JsonNode& node) {
+    std::string path = locate(node, kind, library);
+    reading.files.push_back(path);
+    return path;
+  };
 }
 
 // Reads an object that may extend a file of the library, then holds it against the schema.
@@ -44,7 +50,7 @@ auto read_resolved(const JsonDocument& document, const char* schema, Reading& re
 }
 
 GpuSpec gpu_from(const JsonNode& node, const std::string& where, const Library& library, Reading& reading) {
-  const JsonDocument document = load_extended(node, locator("gpus", library));
+  const JsonDocument document = load_extended(node, locator("gpus", library, reading));
   return read_resolved(document, "gpu", reading, [&](const JsonNode& root) { return read_gpu(root, where, reading); });
 }
 
@@ -83,9 +89,19 @@ std::string locate_scenario(const JsonNode& node) {
   return file;
 }
 
+auto scenario_locator(Reading& reading) {
+  return [&reading](const JsonNode& node) {
+    reading.files.push_back(locate_scenario(node));
+    return reading.files.back();
+  };
+}
+
 JsonDocument with_overrides(JsonDocument document, const std::vector<std::string>& overrides) {
   for (const std::string& text : overrides) {
     const JsonDocument layer = parse_override(text);
+    if (const auto base = layer.root().find("extends"))
+      base->fail("a field of the resolved scenario; name the other file instead of this one, or \"extends\" in a file",
+                 "", "\"extends\", which --set comes too late for");
     document = merge(document.root(), layer.root(), scenario_short_forms());
   }
   return document;
@@ -102,20 +118,35 @@ void read_calibration(ObjectReader& fields, Scenario& scenario) {
       [](const std::string& name) { return name; }, "the cluster's");
 }
 
-Scenario scenario_from(const JsonDocument& document, const std::string& path, const Library& library) {
+/// A file may be called anything; control characters become question marks.
+std::string printable(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char letter) { return letter < 0x20 || letter == 0x7F; }, '?');
+  return name;
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& files) {
+  std::vector<std::string> once;
+  for (const std::string& file : files) {
+    if (std::find(once.begin(), once.end(), file) == once.end()) once.push_back(file);
+  }
+  return once;
+}
+
+Scenario scenario_from(const JsonDocument& document, const std::string& path, const Library& library,
+                       Reading& reading) {
   Scenario scenario;
   scenario.path = path;
-  Reading reading;
   ObjectReader fields(document.root(), "", reading);
-  scenario.name = std::filesystem::path(path).stem().string();
+  scenario.name = printable(std::filesystem::path(path).stem().string());
   fields.optional("name", scenario.name, read_nonempty_string);
   fields.optional("description", scenario.description, read_string);
   fields.required("model", scenario.model, [&](const JsonNode& node) {
-    return model_from(load_extended(node, locator("models", library)), "/model", reading);
+    return model_from(load_extended(node, locator("models", library, reading)), "/model", reading);
   });
   fields.required("cluster", scenario.cluster, [&](const JsonNode& node) {
-    return cluster_from(load_extended(node, locator("clusters", library), cluster_short_forms()), "/cluster", library,
-                        reading);
+    return cluster_from(load_extended(node, locator("clusters", library, reading), cluster_short_forms()), "/cluster",
+                        library, reading);
   });
   scenario.run = read_run(fields, scenario.model, scenario.cluster);
   read_calibration(fields, scenario);
@@ -124,6 +155,8 @@ Scenario scenario_from(const JsonDocument& document, const std::string& path, co
   reading.throw_problems();
   check_schema(document.root(), "scenario");
   scenario.defaults = std::move(reading.defaults);
+  if (!scenario.run.schedule.csv.empty()) reading.files.push_back(scenario.run.schedule.csv);
+  scenario.files = each_once(reading.files);
   return scenario;
 }
 
@@ -141,28 +174,44 @@ Scenario without_void_figures(Scenario scenario, const std::vector<std::string>&
   return scenario;
 }
 
+JsonDocument resolved(std::string_view text, const std::string& name, Reading& reading) {
+  const JsonDocument written = JsonDocument::from_text(text, name);
+  if (!written.root().is(JsonKind::object)) written.root().fail("an object");
+  return load_extended(written.root(), scenario_locator(reading), scenario_short_forms());
+}
+
 }  // namespace
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Library& library) {
-  return without_void_figures(
-      scenario_from(with_overrides(load_extended(path, locate_scenario, scenario_short_forms()), overrides), path,
-                    library),
-      overrides);
+  Reading reading;
+  reading.files.push_back(path);
+  JsonDocument written = load_extended(path, scenario_locator(reading), scenario_short_forms());
+  return without_void_figures(scenario_from(with_overrides(std::move(written), overrides), path, library, reading),
+                              overrides);
+}
+
+JsonDocument resolve_scenario(std::string_view text, const std::string& name) {
+  Reading reading;
+  return resolved(text, name, reading);
+}
+
+JsonDocument resolve_part(const JsonNode& node, const std::string& kind, const Library& library) {
+  Reading reading;
+  return load_extended(node, locator(kind, library, reading),
+                       kind == "clusters" ? cluster_short_forms() : std::vector<ShortForm>{});
 }
 
 Scenario parse_scenario(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
                         const Library& library) {
-  const JsonDocument written = JsonDocument::from_text(text, name);
-  if (!written.root().is(JsonKind::object)) written.root().fail("an object");
-  return without_void_figures(
-      scenario_from(with_overrides(load_extended(written.root(), locate_scenario, scenario_short_forms()), overrides),
-                    name, library),
-      overrides);
+  Reading reading;
+  JsonDocument document = with_overrides(resolved(text, name, reading), overrides);
+  return without_void_figures(scenario_from(std::move(document), name, library, reading), overrides);
 }
 
 ModelSpec load_model(const std::string& name_or_path, const Library& library) {
   Reading reading;
-  const JsonDocument document = load_extended(locate(name_or_path, "models", library), locator("models", library));
+  const JsonDocument document =
+      load_extended(locate(name_or_path, "models", library), locator("models", library, reading));
   ModelSpec model = model_from(document, "", reading);
   reading.throw_problems();
   return model;
@@ -170,8 +219,8 @@ ModelSpec load_model(const std::string& name_or_path, const Library& library) {
 
 ClusterSpec load_cluster(const std::string& name_or_path, const Library& library) {
   Reading reading;
-  const JsonDocument document =
-      load_extended(locate(name_or_path, "clusters", library), locator("clusters", library), cluster_short_forms());
+  const JsonDocument document = load_extended(locate(name_or_path, "clusters", library),
+                                              locator("clusters", library, reading), cluster_short_forms());
   ClusterSpec cluster = cluster_from(document, "", library, reading);
   reading.throw_problems();
   return cluster;

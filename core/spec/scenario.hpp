@@ -29,7 +29,8 @@ struct PublishedFigure {
 struct Scenario {
   std::string name;
   std::string description;
-  std::string path;  // as the user named it
+  std::string path;                // as the user named it
+  std::vector<std::string> files;  // that were read for it, beside the calibration's, in order and each once
   ModelSpec model;
   ClusterSpec cluster;
   RunSpec run;

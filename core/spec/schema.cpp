@@ -47,7 +47,9 @@ json plain_json(const JsonNode& node) {
 // A member that may refer to a file of another kind is checked against that kind's schema once it is resolved; here it
 // only has to be an object.
 void open_references(json& schema) {
-  if (schema.is_object() && schema.contains("$ref")) schema = json{{"type", "object"}};
+  const bool elsewhere =
+      schema.is_object() && schema.contains("$ref") && !schema["$ref"].get<std::string>().starts_with("#");
+  if (elsewhere) schema = json{{"type", "object"}};
   if (!schema.is_structured()) return;
   for (auto& child : schema) open_references(child);
 }
@@ -75,7 +77,7 @@ JsonNode node_at(const JsonNode& root, const std::vector<std::string>& context) 
 }  // namespace
 
 std::vector<std::string> schema_names() {
-  return {"scenario", "model", "cluster", "gpu"};
+  return {"scenario", "model", "cluster", "gpu", "calibration"};
 }
 
 std::string schema_text(const std::string& name) {
@@ -83,6 +85,7 @@ std::string schema_text(const std::string& name) {
   if (name == "model") return std::string(embedded::model_schema);
   if (name == "cluster") return std::string(embedded::cluster_schema);
   if (name == "gpu") return std::string(embedded::gpu_schema);
+  if (name == "calibration") return std::string(embedded::calibration_schema);
   std::string known;
   for (const std::string& each : schema_names()) known += (known.empty() ? "" : ", ") + each;
   throw InputError(InputProblem{"", 0, 0, "", fmt::format("the unknown schema \"{}\"", name),

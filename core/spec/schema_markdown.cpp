@@ -15,6 +15,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr const char* definitions = "#/definitions/";
+
 struct Section {
   std::string pointer;
   ordered_json schema;
@@ -41,9 +43,13 @@ std::string range_of(const ordered_json& schema) {
 std::string type_of(const ordered_json& schema) {
   if (schema.contains("$ref")) {
     const std::string file = schema.at("$ref").get<std::string>();
+    if (file.starts_with(definitions)) {
+      const std::string name = file.substr(std::string_view(definitions).size());
+      return fmt::format("[{}](#{})", name, name);
+    }
     return fmt::format("[{}](#{})", file.substr(0, file.find('.')), file.substr(0, file.find('.')));
   }
-  for (const char* choice : {"anyOf", "oneOf"})
+  for (const char* choice : {"anyOf", "oneOf", "allOf"})
     if (schema.contains(choice) && !schema.contains("type")) {
       std::string text;
       for (const ordered_json& option : schema.at(choice))
@@ -94,7 +100,9 @@ std::vector<std::string> listed(const ordered_json& schema, const char* key) {
 // at the root of the schema; a key counts if every alternative that does not extend asks for it.
 std::vector<std::string> required_keys(const ordered_json& root, const Section& section) {
   std::vector<std::string> keys = listed(section.schema, "required");
-  if (!root.contains("anyOf") || section.pointer.find("[]") != std::string::npos) return keys;
+  const bool elsewhere = section.pointer.find("[]") != std::string::npos ||
+                         (!section.pointer.empty() && !section.pointer.starts_with("/"));  // a definition
+  if (!root.contains("anyOf") || elsewhere) return keys;
   std::map<std::string, std::size_t> count;
   std::size_t alternatives = 0;
   for (const ordered_json& alternative : root.at("anyOf")) {
@@ -119,12 +127,16 @@ std::string schema_markdown(const std::string& name) {
   const ordered_json root = ordered_json::parse(schema_text(name));
   std::string text;
   std::vector<Section> sections{{"", root}};
+  if (root.contains("definitions"))
+    for (const auto& [key, definition] : root.at("definitions").items()) sections.push_back({key, definition});
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const Section section = sections[i];
     if (i == 0) {
       text += fmt::format("## {}\n\n", name);
-    } else {
+    } else if (section.pointer.starts_with("/")) {
       text += fmt::format("### {}: `{}`\n\n", name, section.pointer);
+    } else {
+      text += fmt::format("### {}\n\n", section.pointer);
     }
     text += fmt::format("{}\n\n", text_at(section.schema, "description"));
     text += "| field | values | default | meaning | examples |\n|---|---|---|---|---|\n";
@@ -167,7 +179,8 @@ names. Circles are refused.
 
 **From the command line.** `--set PATH=VALUE` lays a value over the file, as often as needed. PATH is dotted (`parallel.tensor`) or a
 JSON pointer (`/parallel/tensor`); VALUE is JSON, or else taken as text: `--set cluster.nodes=4`, `--set cluster.gpu=H100-SXM5-80GB`,
-`--set gradient_bucket="80 MB"`, `--set 'schedule={"name": "zb-auto", "memory_limit": 2}'`.
+`--set gradient_bucket="80 MB"`, `--set 'schedule={"name": "zb-auto", "memory_limit": 2}'`. Where the scenario has a list, a number in PATH is a
+position in it, from 0: `--set parallel.partition.0=5`.
 
 **Units.** A quantity is a string with its unit: `"80 GiB"`, `"200 Gb/s"`, `"1.5 us"`, `"312 TFLOP/s"`. k, M, G, T, P, E are powers of
 1000, Ki, Mi, Gi, Ti, Pi, Ei powers of 1024; b is bits, B is bytes. A bare number is refused.

@@ -36,6 +36,28 @@ std::string to_text(ReceivePlacement placement) {
   return word_for(receive_placement_words, placement);
 }
 
+std::string to_text(RecomputeScope scope) {
+  return word_for(recompute_scope_words, scope);
+}
+std::string to_text(StateRecipe recipe) {
+  return word_for(state_recipe_words, recipe);
+}
+std::string to_text(Optimizer optimizer) {
+  return word_for(optimizer_words, optimizer);
+}
+std::string to_text(ShardUnit unit) {
+  return word_for(shard_unit_words, unit);
+}
+std::string to_text(Home home) {
+  return word_for(home_words, home);
+}
+std::string to_text(Framework framework) {
+  return word_for(framework_words, framework);
+}
+std::string to_text(LossKernel kernel) {
+  return word_for(loss_kernel_words, kernel);
+}
+
 std::string to_text(PartitionRule rule) {
   return rule == PartitionRule::explicit_list ? "an explicit list" : word_for(partition_words, rule);
 }

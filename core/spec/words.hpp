@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,8 +51,10 @@ inline constexpr Words<Precision, 6> precision_words{{{Precision::fp32, "fp32"},
                                                       {Precision::bf16_mixed, "bf16_mixed"},
                                                       {Precision::bf16_pure, "bf16_pure"},
                                                       {Precision::fp8_mixed, "fp8_mixed"}}};
-inline constexpr Words<Recompute, 3> recompute_words{
-    {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
+inline constexpr Words<Recompute, 4> recompute_words{{{Recompute::none, "none"},
+                                                      {Recompute::selective, "selective"},
+                                                      {Recompute::full, "full"},
+                                                      {Recompute::per_op, "per_op"}}};
 inline constexpr Words<AttentionKernel, 5> attention_kernel_words{{{AttentionKernel::unfused, "unfused"},
                                                                    {AttentionKernel::fused_softmax, "fused_softmax"},
                                                                    {AttentionKernel::flash_1, "flash_1"},
@@ -58,6 +62,37 @@ inline constexpr Words<AttentionKernel, 5> attention_kernel_words{{{AttentionKer
                                                                    {AttentionKernel::flash_3, "flash_3"}}};
 inline constexpr Words<ReceivePlacement, 2> receive_placement_words{
     {{ReceivePlacement::at_sender, "at_sender"}, {ReceivePlacement::before_consumer, "before_consumer"}}};
+inline constexpr Words<RecomputeScope, 5> recompute_scope_words{{{RecomputeScope::every_block, "every_block"},
+                                                                 {RecomputeScope::every_kth, "every_kth"},
+                                                                 {RecomputeScope::first_blocks, "first_blocks"},
+                                                                 {RecomputeScope::groups, "groups"},
+                                                                 {RecomputeScope::square_root, "square_root"}}};
+inline constexpr Words<StateRecipe, 8> state_recipe_words{
+    {{StateRecipe::fp32, "fp32"},
+     {StateRecipe::fp32_autocast, "fp32_autocast"},
+     {StateRecipe::mixed_fp32_gradients, "mixed_fp32_gradients"},
+     {StateRecipe::mixed_16bit_gradients, "mixed_16bit_gradients"},
+     {StateRecipe::mixed_16bit_and_fp32_gradients, "mixed_16bit_and_fp32_gradients"},
+     {StateRecipe::pure_bf16, "pure_bf16"},
+     {StateRecipe::fp8_mixed, "fp8_mixed"},
+     {StateRecipe::pure_bf16_fp32_gradients, "pure_bf16_fp32_gradients"}}};
+inline constexpr Words<Optimizer, 5> optimizer_words{{{Optimizer::adam, "adam"},
+                                                      {Optimizer::sgd, "sgd"},
+                                                      {Optimizer::sgd_momentum, "sgd_momentum"},
+                                                      {Optimizer::adafactor, "adafactor"},
+                                                      {Optimizer::adam_8bit, "adam_8bit"}}};
+inline constexpr Words<Framework, 6> framework_words{{{Framework::megatron, "megatron"},
+                                                      {Framework::transformer_engine, "transformer_engine"},
+                                                      {Framework::megatron_2021, "megatron_2021"},
+                                                      {Framework::torch_ddp, "torch_ddp"},
+                                                      {Framework::deepspeed, "deepspeed"},
+                                                      {Framework::fsdp, "fsdp"}}};
+inline constexpr Words<ShardUnit, 2> shard_unit_words{{{ShardUnit::stage, "stage"}, {ShardUnit::block, "block"}}};
+inline constexpr Words<Home, 3> home_words{{{Home::gpu, "gpu"}, {Home::host, "host"}, {Home::nvme, "nvme"}}};
+inline constexpr Words<LossKernel, 4> loss_kernel_words{{{LossKernel::vocabulary_parallel, "vocabulary_parallel"},
+                                                         {LossKernel::fused, "fused"},
+                                                         {LossKernel::full_fp32, "full_fp32"},
+                                                         {LossKernel::chunked, "chunked"}}};
 inline constexpr Words<PartitionRule, 2> partition_words{
     {{PartitionRule::uniform, "uniform"}, {PartitionRule::parameters, "parameters"}}};  // a list needs no word
 
@@ -66,6 +101,14 @@ std::vector<std::string> list_of(const Words<Choice, Count>& words) {
   std::vector<std::string> list;
   for (const auto& [choice, word] : words) list.emplace_back(word);
   return list;
+}
+
+/// The choice that a word stands for, or none.
+template <class Choice, std::size_t Count>
+std::optional<Choice> choice_for(const Words<Choice, Count>& words, std::string_view wanted) {
+  for (const auto& [choice, word] : words)
+    if (wanted == word) return choice;
+  return std::nullopt;
 }
 
 template <class Choice, std::size_t Count>

@@ -2,6 +2,7 @@
 // Why a rank idled: the causes of a gap on its compute lane, found by walking back over dependencies.
 
 #include <optional>
+#include <vector>
 
 #include "trace/time_class.hpp"
 #include "trace/trace.hpp"
@@ -33,5 +34,13 @@ std::optional<std::uint32_t> binding_predecessor(const Trace& trace, const Prede
 /// that computes on another rank, the rest is bubble; time for which the chain has no cause is `other`.
 void add_idle(const Trace& trace, const Predecessors& predecessors, std::int32_t rank, Interval idle,
               std::uint32_t awaited, bool awaited_itself, const Phases& phases, Breakdown& seconds);
+
+/// The same as stretches of time, in order; they cover `idle`.
+struct IdlePiece {
+  Interval time;
+  TimeClass cause = TimeClass::other;
+};
+std::vector<IdlePiece> idle_pieces(const Trace& trace, const Predecessors& predecessors, std::int32_t rank,
+                                   Interval idle, std::uint32_t awaited, bool awaited_itself, const Phases& phases);
 
 }  // namespace stagecraft

@@ -1,8 +1,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -22,10 +24,18 @@ struct Close {
 class Reader {
  public:
   Reader(const std::string& path, const TraceSink& sink) : path_(path), sink_(sink) {
+    // Looked at before it is opened: a pipe would wait for a writer.
+    const auto refuse = [&](const std::string& got) {
+      throw InputError(InputProblem{path.empty() ? "\"\"" : path, 0, 0, "", got, "a trace file", ""});
+    };
     std::error_code problem;
-    size_ = std::filesystem::is_regular_file(path, problem) ? std::filesystem::file_size(path, problem) : 0;
-    file_.reset(problem ? nullptr : std::fopen(path.c_str(), "rb"));
-    if (!file_ || !std::filesystem::is_regular_file(path, problem)) fail("no such regular file", "a trace file");
+    const auto status = std::filesystem::status(path, problem);
+    if (problem || !std::filesystem::exists(status)) refuse(problem ? problem.message() : "No such file or directory");
+    if (std::filesystem::is_directory(status)) refuse("a directory");
+    if (!std::filesystem::is_regular_file(status)) refuse("a special file");
+    size_ = std::filesystem::file_size(path, problem);
+    if (!problem) file_.reset(std::fopen(path.c_str(), "rb"));
+    if (!file_) refuse(problem ? problem.message() : std::strerror(errno));
   }
 
   void read() {

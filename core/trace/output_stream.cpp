@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/file_io.hpp"
 #include "base/input_error.hpp"
 
 namespace stagecraft {
@@ -21,7 +22,8 @@ bool is_device_or_pipe(const std::string& path) {
 
 }  // namespace
 
-OutputStream::OutputStream(const std::string& path) : path_(path) {
+OutputStream::OutputStream(const std::string& named) : path_(written_path(named)) {
+  const std::string& path = path_;
   if (!is_device_or_pipe(path)) partial_ = fmt::format("{}.partial-{}", path, ::getpid());
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {

@@ -73,3 +73,23 @@ TEST_CASE("reading refuses what is no file, and files over the limit") {
 TEST_CASE("a device is written in place") {
   CHECK_NOTHROW(write_file_whole("/dev/null", "text"));
 }
+
+TEST_CASE("two paths to one file are the same file, a missing one is the same as none") {
+  namespace fs = std::filesystem;
+  const fs::path directory = fs::path(STAGECRAFT_BINARY_DIR) / "same_file";
+  fs::remove_all(directory);
+  fs::create_directories(directory / "inner");
+  write_file_whole((directory / "a").string(), "a");
+  write_file_whole((directory / "b").string(), "a");
+  fs::create_symlink(directory / "a", directory / "soft");
+  fs::create_hard_link(directory / "a", directory / "hard");
+  const auto same = [&](const char* x, const char* y) {
+    return same_file((directory / x).string(), (directory / y).string());
+  };
+  CHECK(same("a", "a"));
+  CHECK(same("a", "soft"));
+  CHECK(same("hard", "a"));
+  CHECK(same("a", "inner/../a"));
+  CHECK_FALSE(same("a", "b"));
+  CHECK_FALSE(same("none", "none"));
+}

@@ -169,3 +169,30 @@ TEST_CASE("a --set that names no path or holds broken JSON is refused") {
   for (int i = 0; i < 100000; ++i) deep += ".a";
   CHECK(refused([&] { parse_override(deep + "=1"); }).file == "--set");
 }
+
+TEST_CASE("the option --set reaches single elements of a list, and no others") {
+  const auto set = [](const char* below, const char* override_text) {
+    const JsonDocument lower = JsonDocument::from_text(below, "below.json");
+    const JsonDocument upper = parse_override(override_text);
+    return merge(lower.root(), upper.root()).root().dump();
+  };
+  CHECK(set(R"({"a":[1,2,3]})", "a.1=5") == R"({"a":[1,5,3]})");
+  CHECK(set(R"({"a":[{"b":1,"c":2},3]})", "a.0.b=7") == R"({"a":[{"b":7,"c":2},3]})");
+  CHECK(set(R"({"a":[[1,2],[3,4]]})", "/a/1/0=9") == R"({"a":[[1,2],[9,4]]})");
+  CHECK(set(R"({"a":[1,2]})", "a=[]") == R"({"a":[]})");
+  CHECK(set(R"({"a":[1,2]})", R"(a={})") == R"({"a":{}})");  // an object of its own, refused by whoever reads it
+  for (const char* wrong : {"a.3=5", "a.-1=5", "a.01=5", "a.x=5", "a.1.2=5.5.5", "a.99999999999999999999=1"}) {
+    CAPTURE(wrong);
+    if (std::string(wrong) == "a.1.2=5.5.5") {
+      CHECK(set(R"({"a":[1,2,3]})", wrong) == R"({"a":[1,{"2":"5.5.5"},3]})");  // the element is no list
+      continue;
+    }
+    const InputProblem problem = refused([&] { set(R"({"a":[1,2,3]})", wrong); });
+    CHECK(problem.file == "--set");
+    CHECK(problem.nearest == "2");
+    CHECK(contains(problem.expected, "0 to 2"));
+  }
+  CHECK(contains(refused([&] { set(R"({"a":[]})", "a.0=1"); }).expected, "empty"));
+  // In a file an object over a list replaces it.
+  CHECK(merged(R"({"a":[1,2]})", R"({"a":{"0":5}})") == R"({"a":{"0":5}})");
+}

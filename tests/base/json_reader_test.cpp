@@ -68,9 +68,9 @@ TEST_CASE("a document prints as compact JSON that reads back") {
 
 TEST_CASE("malformed JSON is refused with its place") {
   CHECK(refusal("{\n  \"a\": 1,\n}").line == 3);
-  CHECK(contains(refusal("{\n  \"a\": 1,\n}").expected, "valid JSON"));
+  CHECK(contains(refusal("{\n  \"a\": 1,\n}").expected, "no comma before a closing bracket"));
   CHECK(refusal("{\"a\" 1}").line == 1);
-  CHECK(refusal("[1, 2").got == "the end of the file");
+  CHECK(refusal("[1, 2").got == "the end of the text");
   CHECK(contains(refusal("[1] 2").got, "2"));
   CHECK(refusal("").got == "an empty text");
   CHECK(refusal(" \n").got == "an empty text");
@@ -134,4 +134,45 @@ TEST_CASE("a missing file is refused by its name") {
   const InputProblem problem = refused([] { JsonDocument::from_file("no/such.json"); });
   CHECK(problem.file == "no/such.json");
   CHECK(contains(problem.got, "No such file"));
+}
+
+TEST_CASE("a syntax error names the word at fault, at its place, and what JSON has instead") {
+  struct Row {
+    const char* text;
+    int column;
+    const char* got;
+    const char* expected;  // a part of it
+  };
+  for (const Row& row : {
+           Row{R"({"a": 1,})", 9, "'}'", "no comma before a closing bracket"},
+           Row{R"([1,])", 4, "']'", "no comma before a closing bracket"},
+           Row{R"({"a" 1})", 6, "'1'", "valid JSON"},
+           Row{R"({"a": tru})", 7, "'tru'", "true, false"},
+           Row{R"({"a": True})", 7, "'True'", "true, false"},
+           Row{R"({"a": None, "b": 1})", 7, "'None'", "null"},
+           Row{R"({"a": NaN})", 7, "'NaN'", "a value"},
+           Row{R"({"a": -Infinity})", 7, "'-Infinity'", "a value"},
+           Row{R"({"a": 01})", 7, "'01'", "a value"},
+           Row{R"({"a": .5})", 7, "'.5'", "a value"},
+           Row{R"({"a": +1})", 7, "'+1'", "a value"},
+           Row{R"({"a": -})", 7, "'-'", "a value"},
+           Row{R"({'a': 1})", 2, "''a''", "double quotes"},
+           Row{R"({a: 1})", 2, "'a'", "key"},
+           Row{R"({"a": 1 "b": 2})", 9, "'\"b\"'", "valid JSON"},
+           Row{R"({"a": 1}})", 9, "'}'", "the document is complete"},
+           Row{R"({"a": 1 // why)", 9, "'//'", "no comments"},
+           Row{R"(# why)", 1, "'#'", "no comments"},
+           Row{R"({"a": "x)", 9, "a string without its closing quote", "a string"},
+           Row{R"({"a": "\q"})", 9, "a string that is broken here: forbidden character after backslash", "a string"},
+           Row{R"({"a": [1, 2)", 12, "the end of the text", "the rest"},
+           Row{R"({"a": 1e999})", 7, "the number 1e999", "1.8e308"},
+           Row{"{\"a\": \"\xff\"}", 8, "text that is not UTF-8", "UTF-8"},
+       }) {
+    CAPTURE(row.text);
+    const InputProblem problem = refusal(row.text);
+    CHECK(problem.line == 1);
+    CHECK(problem.column == row.column);
+    CHECK(problem.got == row.got);
+    CHECK(contains(problem.expected, row.expected));
+  }
 }

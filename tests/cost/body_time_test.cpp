@@ -24,6 +24,7 @@ Scenario small_scenario() {
   run.batch = {4, 2};
   run.sequence_length = 1024;
   run.precision = Precision::fp16_mixed;
+  run.fp32_gradients = false;
   run.attention_kernel = AttentionKernel::fused_softmax;
   return scenario;
 }

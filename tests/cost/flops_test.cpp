@@ -21,6 +21,7 @@ Scenario gpt(double hidden, std::int64_t blocks, std::int64_t heads) {
   model.mlp = {4 * model.hidden, false, Activation::gelu, true};
   scenario.run.sequence_length = 2048;
   scenario.run.precision = Precision::fp16_mixed;
+  scenario.run.fp32_gradients = false;
   scenario.run.attention_kernel = AttentionKernel::fused_softmax;
   return scenario;
 }

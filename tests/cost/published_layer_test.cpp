@@ -30,6 +30,7 @@ Plan block_of_22b(bool sequence_parallel, Recompute recompute) {
   run.batch = {4, 4};
   run.sequence_length = 2048;
   run.precision = Precision::fp16_mixed;
+  run.fp32_gradients = false;
   run.attention_kernel = AttentionKernel::fused_softmax;
   run.recompute = recompute;
   run.overlap.tensor = true;  // the backward all-reduce runs behind the weight gradient since 2022

@@ -54,8 +54,8 @@ TEST_CASE("all bars of Korthikanti's figure 1 come out to the digit") {
     INFO(record.at("id"));
     CHECK(live_stages * blocks_per_rank * activations_of_a_block(plan) / GiB ==
           Approx(record.at("activations_gib").get<double>()).epsilon(1e-12));
-    const ModelStates states =
-        model_states(recipe_of(Precision::fp16_mixed), blocks_per_rank * matrix_parameters_of_a_block(plan), 0, 1);
+    const ModelStates states = model_states(bytes_of(StateRecipe::mixed_fp32_gradients), states_of(Optimizer::adam),
+                                            blocks_per_rank * matrix_parameters_of_a_block(plan), 0, 1);
     CHECK((states.parameters + states.gradients + states.optimizer).value / GiB ==
           Approx(record.at("model_states_gib").get<double>()).epsilon(1e-12));
   }

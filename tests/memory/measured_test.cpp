@@ -7,6 +7,7 @@
 
 #include "memory/overhead.hpp"
 #include "plans.hpp"
+#include "spec/words.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::test;
@@ -40,17 +41,15 @@ Plan plan_of_record(const Json& record) {
 }
 
 double predicted_bytes(const Json& record) {
-  const Plan plan = plan_of_record(record);
-  MemoryOptions options;
-  options.recipe = find_recipe(record.at("recipe").get<std::string>());
+  Plan plan = plan_of_record(record);
+  plan.run.recipe = choice_for(state_recipe_words, record.at("recipe").get<std::string>());
   const std::string kind = record.at("weight_gradient");
-  options.weight_gradient = kind == "cached"      ? WeightGradient::cached
-                            : kind == "temporary" ? WeightGradient::temporary
-                                                  : WeightGradient::accumulated;
+  plan.run.framework = kind == "accumulated" ? Framework::megatron : Framework::transformer_engine;
+  plan.run.gradient_accumulation_fusion = kind != "temporary";
   const Schedule schedule = lower(schedule_of(plan, record.at("schedule").get<std::string>().c_str()), plan);
-  const std::vector<MemoryPeak> peaks = memory_peaks(plan, schedule, options);
+  const std::vector<MemoryPeak> peaks = memory_peaks(plan, schedule);
   double bytes = record.at("rank") == "last" ? peaks.back().peak.value : peaks.front().peak.value;
-  for (const FixedLine& line : fixed_lines(plan, options)) {
+  for (const FixedLine& line : fixed_lines(plan)) {
     if (!line.in_allocator) bytes -= line.bytes.value;
   }
   return bytes;

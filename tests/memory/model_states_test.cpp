@@ -12,8 +12,12 @@ using namespace stagecraft::test;
 
 namespace {
 
-double bytes_per_parameter(const char* recipe, std::int64_t zero_stage, double ranks) {
-  const ModelStates states = model_states(*find_recipe(recipe), 1e6, zero_stage, ranks);
+ModelStates adam_states(StateRecipe recipe, double parameters, std::int64_t zero_stage, double ranks) {
+  return model_states(bytes_of(recipe), states_of(Optimizer::adam), parameters, zero_stage, ranks);
+}
+
+double bytes_per_parameter(StateRecipe recipe, std::int64_t zero_stage, double ranks) {
+  const ModelStates states = adam_states(recipe, 1e6, zero_stage, ranks);
   return (states.parameters + states.gradients + states.optimizer).value / 1e6;
 }
 
@@ -22,21 +26,21 @@ double bytes_per_parameter(const char* recipe, std::int64_t zero_stage, double r
 TEST_CASE("Megatron-LM's table of bytes per parameter comes out") {
   // docs/source/api-guide/dist_optimizer.md: without, and with the distributed optimizer over d ranks.
   for (const double d : {1.0, 2.0, 8.0, 64.0}) {
-    CHECK(bytes_per_parameter("mixed-16bit-and-fp32-gradients", 0, d) == 20);
-    CHECK(bytes_per_parameter("mixed-16bit-and-fp32-gradients", 1, d) == 4 + 16 / d);
-    CHECK(bytes_per_parameter("mixed-fp32-gradients", 0, d) == 18);
-    CHECK(bytes_per_parameter("mixed-fp32-gradients", 1, d) == 6 + 12 / d);
-    CHECK(bytes_per_parameter("fp32", 0, d) == 16);
-    CHECK(bytes_per_parameter("fp32", 1, d) == 8 + 8 / d);
+    CHECK(bytes_per_parameter(StateRecipe::mixed_16bit_and_fp32_gradients, 0, d) == 20);
+    CHECK(bytes_per_parameter(StateRecipe::mixed_16bit_and_fp32_gradients, 1, d) == 4 + 16 / d);
+    CHECK(bytes_per_parameter(StateRecipe::mixed_fp32_gradients, 0, d) == 18);
+    CHECK(bytes_per_parameter(StateRecipe::mixed_fp32_gradients, 1, d) == 6 + 12 / d);
+    CHECK(bytes_per_parameter(StateRecipe::fp32, 0, d) == 16);
+    CHECK(bytes_per_parameter(StateRecipe::fp32, 1, d) == 8 + 8 / d);
   }
 }
 
 TEST_CASE("the ZeRO paper's 7.5B model on 64 GPUs takes 120, 31.4, 16.6 and 1.9 GB") {
   // arXiv 1910.02054, figure 1: 16 bytes per parameter, K = 12.
-  const PrecisionRecipe& recipe = *find_recipe("mixed-16bit-gradients");
+  const StateRecipe recipe = StateRecipe::mixed_16bit_gradients;
   const double published[] = {120, 31.4, 16.6, 1.9};
   for (std::int64_t stage = 0; stage <= 3; ++stage) {
-    const ModelStates states = model_states(recipe, 7.5e9, stage, 64);
+    const ModelStates states = adam_states(recipe, 7.5e9, stage, 64);
     const double gigabytes = (states.parameters + states.gradients + states.optimizer).value / 1e9;
     CHECK(std::abs(gigabytes - published[stage]) < 0.051);
   }
@@ -59,21 +63,23 @@ TEST_CASE("DeepSpeed's estimators print the same figures") {
 }
 
 TEST_CASE("each ZeRO stage shards one class more") {
-  const PrecisionRecipe& recipe = *find_recipe("mixed-fp32-gradients");
-  const ModelStates whole = model_states(recipe, 1000, 0, 8), third = model_states(recipe, 1000, 3, 8);
-  CHECK(model_states(recipe, 1000, 1, 8).optimizer.value == whole.optimizer.value / 8);
-  CHECK(model_states(recipe, 1000, 1, 8).gradients.value == whole.gradients.value);
-  CHECK(model_states(recipe, 1000, 2, 8).gradients.value == whole.gradients.value / 8);
-  CHECK(model_states(recipe, 1000, 2, 8).parameters.value == whole.parameters.value);
+  const StateRecipe recipe = StateRecipe::mixed_fp32_gradients;
+  const ModelStates whole = adam_states(recipe, 1000, 0, 8), third = adam_states(recipe, 1000, 3, 8);
+  CHECK(adam_states(recipe, 1000, 1, 8).optimizer.value == whole.optimizer.value / 8);
+  CHECK(adam_states(recipe, 1000, 1, 8).gradients.value == whole.gradients.value);
+  CHECK(adam_states(recipe, 1000, 2, 8).gradients.value == whole.gradients.value / 8);
+  CHECK(adam_states(recipe, 1000, 2, 8).parameters.value == whole.parameters.value);
   CHECK(third.parameters.value == whole.parameters.value / 8);
 }
 
-TEST_CASE("every precision has a recipe that the table lists") {
-  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::fp16_mixed, Precision::bf16_mixed,
-                                    Precision::bf16_pure, Precision::fp8_mixed}) {
-    const PrecisionRecipe& recipe = recipe_of(precision);
-    CHECK(find_recipe(recipe.name) == &recipe);
-    CHECK(std::string(recipe.source) != "");
+TEST_CASE("every recipe and optimizer stands in its own row, with a source") {
+  for (std::size_t i = 0; i < state_recipes().size(); ++i) {
+    CHECK(static_cast<std::size_t>(state_recipes()[i].recipe) == i);
+    CHECK(std::string(state_recipes()[i].source) != "");
   }
-  CHECK(find_recipe("mixed") == nullptr);
+  for (std::size_t i = 0; i < optimizer_states().size(); ++i) {
+    CHECK(static_cast<std::size_t>(optimizer_states()[i].optimizer) == i);
+    CHECK(std::string(optimizer_states()[i].source) != "");
+  }
+  CHECK(recipe_of(RunSpec{}) == StateRecipe::mixed_fp32_gradients);
 }

@@ -17,9 +17,9 @@ Plan one_stage_plan() {
   return plan_of(gpt(1024, 16, 4, 256, 1024), layout);
 }
 
-Bytes line_bytes(const Plan& plan, std::string_view name, const MemoryOptions& options = {}) {
+Bytes line_bytes(const Plan& plan, std::string_view name) {
   Bytes sum;
-  for (const FixedLine& line : fixed_lines(plan, options)) {
+  for (const FixedLine& line : fixed_lines(plan)) {
     if (line.name == name) sum += line.bytes;
   }
   return sum;
@@ -28,34 +28,34 @@ Bytes line_bytes(const Plan& plan, std::string_view name, const MemoryOptions& o
 }  // namespace
 
 TEST_CASE("a temporary weight gradient is as large as the largest matrix of a block") {
-  MemoryOptions temporary;
-  temporary.weight_gradient = WeightGradient::temporary;
   // Stage 1 of 3 has blocks only.
   Layout layout;
   layout.pipeline = 3;
   layout.micro_batches = 3;
   layout.kernel = AttentionKernel::flash_2;
-  const Plan blocks = plan_of(gpt(1024, 16, 6, 256, 1024), layout);
+  Plan blocks = plan_of(gpt(1024, 16, 6, 256, 1024), layout);
   const Bytes without = stage_memory(blocks, Stage(1)).backward_working_set;
-  const Bytes with = stage_memory(blocks, Stage(1), temporary).backward_working_set;
+  blocks.run.gradient_accumulation_fusion = false;
+  const Bytes with = stage_memory(blocks, Stage(1)).backward_working_set;
   CHECK((with - without).value == 2.0 * 1024 * 4096);
 }
 
 TEST_CASE("cached weight gradients are kept once, one for each of the four matrices, divided over the tensor group") {
-  const Plan plan = one_stage_plan();
-  MemoryOptions cached;
-  cached.weight_gradient = WeightGradient::cached;
-  const double matrices = 3.0 * 1024 * 1024 + 1024.0 * 1024 + 2 * 1024.0 * 4096;
-  CHECK(line_bytes(plan, "unused weight gradients kept for autograd", cached).value == 2 * matrices / 2);
+  Plan plan = one_stage_plan();
   CHECK(line_bytes(plan, "unused weight gradients kept for autograd").value == 0);
+  plan.run.framework = Framework::transformer_engine;
+  const double matrices = 3.0 * 1024 * 1024 + 1024.0 * 1024 + 2 * 1024.0 * 4096;
+  CHECK(line_bytes(plan, "unused weight gradients kept for autograd").value == 2 * matrices / 2);
 }
 
 TEST_CASE("a recipe given by name takes the place of the precision's") {
-  const Plan plan = one_stage_plan();
-  MemoryOptions options;
-  options.recipe = find_recipe("mixed-16bit-gradients");
-  const StageMemory eighteen = stage_memory(plan, Stage(0)), sixteen = stage_memory(plan, Stage(0), options);
-  CHECK(total(eighteen.resident).value == 18 * eighteen.parameters);
+  Plan plan = one_stage_plan();
+  plan.run.recipe.reset();
+  plan.run.fp32_gradients = false;
+  const StageMemory twenty = stage_memory(plan, Stage(0));  // fp16_mixed
+  plan.run.recipe = StateRecipe::mixed_16bit_gradients;
+  const StageMemory sixteen = stage_memory(plan, Stage(0));
+  CHECK(total(twenty.resident).value == 20 * twenty.parameters);
   CHECK(total(sixteen.resident).value == 16 * sixteen.parameters);
 }
 

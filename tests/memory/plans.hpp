@@ -76,6 +76,7 @@ inline Plan plan_of(const ModelSpec& model, const Layout& layout) {
   run.attention_kernel = layout.kernel;
   run.precision = layout.precision;
   run.zero_stage = layout.zero_stage;
+  run.recipe = StateRecipe::mixed_fp32_gradients;
   run.schedule.name = layout.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
   return make_plan(scenario);
 }

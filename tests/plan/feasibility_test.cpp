@@ -94,10 +94,16 @@ TEST_CASE("an explicit list must fit the stages and add up", "[plan]") {
   CHECK(finding(sample, "partition-entry").pointer == "/parallel/partition/1");
 }
 
-TEST_CASE("ZeRO beyond optimizer states is refused with its reason", "[plan]") {
+TEST_CASE("ZeRO has stages 0 to 3", "[plan]") {
   Scenario sample = scenario(8, 4, 2, 8);
-  sample.run.zero_stage = 3;
-  CHECK(finding(sample, "zero-stage-unsupported").nearest == "1");
+  for (const std::int64_t stage : {0, 1, 2, 3}) {
+    sample.run.zero_stage = stage;
+    CHECK_FALSE(has_errors(check_feasible(sample)));
+  }
+  sample.run.zero_stage = 4;
+  CHECK(finding(sample, "out-of-range").nearest == "3");
+  sample.run.zero_stage = -1;
+  CHECK(finding(sample, "out-of-range").nearest == "0");
 }
 
 TEST_CASE("tensor groups that leave the node are warned about", "[plan]") {
@@ -117,11 +123,11 @@ TEST_CASE("a precision needs a peak rate and an attention kernel needs its archi
 TEST_CASE("all reasons are given at once", "[plan]") {
   Scenario sample = scenario(6, 5, 7, 1);
   sample.run.batch = {31, 2};
-  sample.run.zero_stage = 2;
+  sample.run.zero_stage = 4;
   const Findings findings = check_feasible(sample);
   const auto errors = std::count_if(findings.begin(), findings.end(),
                                     [](const Finding& found) { return found.severity == Severity::error; });
-  // heads, key-value heads and MLP on 6 ranks; the message on 6; blocks on 5; the batch; ZeRO 2; the cluster
+  // heads, key-value heads and MLP on 6 ranks; the message on 6; blocks on 5; the batch; ZeRO 4; the cluster
   CHECK(errors == 8);
   for (const Finding& found : findings) {
     CHECK_FALSE(found.message.empty());
@@ -147,8 +153,85 @@ TEST_CASE("numbers that are absurd are refused before anything is multiplied", "
   CHECK(has_errors(check_feasible(large)));
 }
 
-TEST_CASE("a schedule too large to hold is refused", "[plan]") {
+TEST_CASE("a scenario too large to play is refused", "[plan]") {
   Scenario sample = scenario(1, 4, 2, 8);
   sample.run.batch = {1 << 26, 1};
-  CHECK(finding(sample, "schedule-too-large").severity == Severity::error);
+  CHECK(finding(sample, "scenario-too-large").severity == Severity::error);
+}
+
+TEST_CASE("a setting that changes nothing is noted, at its place", "[plan]") {
+  struct Row {
+    const char* pointer;
+    void (*change)(Scenario&);
+  };
+  const auto pointers_of = [](const Scenario& sample) {
+    std::vector<std::string> pointers;
+    for (const Finding& found : check_feasible(sample)) {
+      CHECK(found.severity != Severity::error);
+      if (found.code == "no-effect") pointers.push_back(found.pointer);
+    }
+    return pointers;
+  };
+  // One rank on each axis: nothing is sent, reduced or gathered.
+  for (const Row& row : {
+           Row{"/overlap/gradient_reduce", [](Scenario& s) { s.run.overlap.gradient_reduce = true; }},
+           Row{"/gradient_bucket", [](Scenario& s) { s.run.gradient_bucket_bytes = 1e6; }},
+           Row{"/overlap/parameter_gather", [](Scenario& s) { s.run.overlap.parameter_gather = true; }},
+           Row{"/overlap/pipeline", [](Scenario& s) { s.run.overlap.pipeline = false; }},
+           Row{"/overlap/tensor", [](Scenario& s) { s.run.overlap.tensor = true; }},
+           Row{"/scatter_gather", [](Scenario& s) { s.run.scatter_gather = false; }},
+           Row{"/receive_placement", [](Scenario& s) { s.run.receive_placement = ReceivePlacement::before_consumer; }},
+           Row{"/parallel/virtual_stages", [](Scenario& s) { s.run.parallel.virtual_stages = 2; }},
+           Row{"/schedule",
+               [](Scenario& s) {
+                 s.run.schedule = {"", "table.csv", 4, {}, 1};
+               }},
+           Row{"/fp32_gradients",
+               [](Scenario& s) {
+                 s.run.precision = Precision::fp32;
+                 s.run.fp32_gradients = false;
+               }},
+       }) {
+    Scenario sample = scenario(1, 1, 1, 1);
+    CHECK(pointers_of(sample).empty());
+    row.change(sample);
+    CHECK(pointers_of(sample) == std::vector<std::string>{row.pointer});
+  }
+  // The same settings where they do something.
+  Scenario busy = scenario(2, 2, 2, 1);
+  busy.run.overlap = {true, true, false, true};
+  busy.run.zero_stage = 1;
+  busy.run.gradient_bucket_bytes = 1e6;
+  busy.run.scatter_gather = false;
+  busy.run.receive_placement = ReceivePlacement::before_consumer;
+  busy.run.parallel.virtual_stages = 2;
+  busy.run.fp32_gradients = false;
+  CHECK(pointers_of(busy).empty());
+  busy.run.overlap.gradient_reduce = false;
+  CHECK(pointers_of(busy) == std::vector<std::string>{"/gradient_bucket"});
+  busy.run.zero_stage = 0;
+  CHECK(pointers_of(busy) == std::vector<std::string>{"/gradient_bucket", "/overlap/parameter_gather"});
+  busy.run.parallel.sequence_parallel = true;
+  CHECK(pointers_of(busy) ==
+        std::vector<std::string>{"/gradient_bucket", "/overlap/parameter_gather", "/scatter_gather"});
+}
+
+TEST_CASE("plain layers know no blocks, heads or tokens, and are not sliced", "[plan]") {
+  Scenario sample = scenario(1, 2, 2, 1);
+  PlainLayerSpec layer;
+  layer.name = "layer";
+  sample.model = {};
+  sample.model.plain_layers = {layer, layer};
+  CHECK_FALSE(has_errors(check_feasible(sample)));
+  Scenario sliced = sample;
+  sliced.run.parallel.context = 2;
+  CHECK(finding(sliced, "plain-layers-not-sliced").pointer == "/parallel/context");
+  sample.run.recompute = Recompute::selective;
+  sample.run.fused_kernels = false;
+  sample.run.gradient_accumulation_fusion = false;
+  sample.run.scatter_gather = false;
+  sample.run.parallel.sequence_parallel = true;
+  const Findings findings = check_feasible(sample);
+  CHECK(std::count_if(findings.begin(), findings.end(),
+                      [](const Finding& found) { return found.code == "no-effect"; }) == 5);
 }

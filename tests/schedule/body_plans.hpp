@@ -24,6 +24,7 @@ inline Scenario dense_scenario() {
   run.sequence_length = 512;
   run.batch = {8, 2};
   run.precision = Precision::fp16_mixed;
+  run.fp32_gradients = false;
   run.attention_kernel = AttentionKernel::fused_softmax;
   return scenario;
 }

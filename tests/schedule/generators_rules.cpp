@@ -202,6 +202,8 @@ TEST_CASE("V-shaped schedules from 2p-1 micro-batches on: p for ZBV, (p+2)/2 for
       CHECK(largest(test::peak_chunks(test::generate("zbv", {p, m, 2}), true)) == 2 * p);
       CHECK(largest(test::peak_chunks(test::generate("v-half", {p, m, 2}), true)) == 2 * ((p + 2) / 2));
       CHECK(largest(test::peak_chunks(test::generate("v-min", {p, m, 2}), true)) == 2 * ((p + 4) / 3));
+      CHECK(largest(test::peak_chunks(test::generate("v-half-primus", {p, m, 2}), true)) <= 2 * ((p + 2) / 2));
+      CHECK(largest(test::peak_chunks(test::generate("v-min-primus", {p, m, 2}), true)) <= 2 * ((p + 4) / 3));
     }
   }
 }

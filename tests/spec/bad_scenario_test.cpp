@@ -49,7 +49,7 @@ TEST_CASE("a value that cannot be is refused at its place with the nearest one t
       {"precision=3", "/precision", ""},
       {"recompute=true", "/recompute", ""},
       {"attention_kernel=flash2", "/attention_kernel", "\"flash_2\""},
-      {"zero_stage=3", "/zero_stage", "1"},
+      {"zero_stage=4", "/zero_stage", "3"},
       {"overlap.pipelin=true", "/overlap/pipelin", "\"pipeline\""},
       {"overlap.pipeline=1", "/overlap/pipeline", ""},
       {"gradient_bucket=160", "/gradient_bucket", "\"160 GiB\" if GiB was meant"},

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "spec/precision.hpp"
+#include "spec/words.hpp"
 #include "spec_test.hpp"
 
 using namespace stagecraft;
@@ -33,6 +35,7 @@ TEST_CASE("a scenario needs a model, a cluster, a split and a batch; everything 
                               "/sequence_length",
                               "/schedule",
                               "/precision",
+                              "/fp32_gradients",
                               "/recompute",
                               "/attention_kernel",
                               "/fused_kernels",
@@ -64,7 +67,7 @@ TEST_CASE("every field reaches its struct") {
                  "partition": [4, 4, 4, 4, 4, 4, 4, 4]},
     "batch": {"global": 64, "micro": 2}, "sequence_length": 4096,
     "schedule": {"name": "interleaved-1f1b", "group_size": 4, "memory_limit": 2.5, "waves": 2},
-    "precision": "fp8_mixed", "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
+    "precision": "fp8_mixed", "fp32_gradients": false, "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
     "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
     "gradient_bucket": "80 MB", "steps": 5, "calibration": "h100-ndr+megatron-2024",
@@ -87,6 +90,7 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.schedule.memory_limit == 2.5);
   CHECK(run.schedule.waves == 2);
   CHECK(run.precision == Precision::fp8_mixed);
+  CHECK_FALSE(run.fp32_gradients);
   CHECK(run.recompute == Recompute::selective);
   CHECK(run.attention_kernel == AttentionKernel::flash_3);
   CHECK(run.zero_stage == 1);
@@ -193,4 +197,38 @@ TEST_CASE("the library beside the source tree is found without an installation")
   const Library library = default_library("/nowhere/bin/stagecraft");
   CHECK_NOTHROW(load_model("gpt-1.7b", library));
   CHECK_NOTHROW(load_cluster("selene", library));
+}
+
+TEST_CASE("a precision stands for the same number formats everywhere") {
+  for (const auto& [precision, name] : precision_words) {
+    CAPTURE(name);
+    const std::string gpu = precision == Precision::fp8_mixed ? "H100-SXM5-80GB" : "A100-SXM4-80GB";
+    const auto run = [&](const std::vector<std::string>& more) {
+      std::vector<std::string> overrides{"cluster.gpu=" + gpu, "precision=" + std::string(name)};
+      overrides.insert(overrides.end(), more.begin(), more.end());
+      return small(overrides).run;
+    };
+    CHECK(run({}).fp32_gradients == usually_fp32_gradients(precision));
+    CHECK(gradient_dtype(run({"fp32_gradients=true"})) == Dtype::fp32);
+    CHECK(gradient_dtype(run({"fp32_gradients=false"})) == number_formats(precision).activation);
+  }
+  CHECK(gradient_dtype(small({"precision=fp16_mixed"}).run) == Dtype::fp16);
+  CHECK(gradient_dtype(small({"precision=bf16_mixed"}).run) == Dtype::fp32);
+}
+
+TEST_CASE("a scenario tells which files it was read from") {
+  const Scenario scenario = small();
+  REQUIRE(scenario.files.size() == 3);  // the text itself lies in no file
+  CHECK(contains(scenario.files[0], "models/gpt-1.7b.json"));
+  CHECK(contains(scenario.files[1], "clusters/box-1gpu.json"));
+  CHECK(contains(scenario.files[2], "gpus/A100-SXM4-80GB.json"));
+  const std::string path = source_file("scenarios/gpt-145b-selene.json");
+  CHECK(load_scenario(path, {}, shipped_library()).files.front() == path);
+}
+
+TEST_CASE("what a scenario extends cannot be set on the command line") {
+  const InputProblem problem = refused([] { small({"extends=gpt-145b-selene.json"}); });
+  CHECK(problem.pointer == "/extends");
+  CHECK(contains(problem.got, "too late"));
+  CHECK(small({"model.extends=gpt-3.6b"}).model.name == "gpt-3.6b");
 }

@@ -20,7 +20,7 @@ namespace {
 
 // Puts the schema of another file where {"$ref": "NAME.schema.json"} stands, as an editor does.
 void inline_references(json& schema) {
-  if (schema.is_object() && schema.contains("$ref")) {
+  if (schema.is_object() && schema.contains("$ref") && !schema["$ref"].get<std::string>().starts_with("#")) {
     const std::string file = schema["$ref"].get<std::string>();
     schema = json::parse(schema_text(file.substr(0, file.find('.'))));
   }
@@ -62,10 +62,13 @@ void check_descriptions(const json& schema, const std::string& place) {
     for (const auto& [key, field] : schema["properties"].items()) {
       CAPTURE(place, key);
       CHECK_FALSE(field.value("description", "").empty());
-      const bool object = field.contains("properties");
+      const bool object = field.contains("properties") || field.contains("allOf");
       CHECK((object || field.contains("examples")));
       check_descriptions(field, place + "/" + key);
     }
+  if (schema.contains("definitions"))
+    for (const auto& [key, definition] : schema["definitions"].items())
+      check_descriptions(definition, place + "#" + key);
   if (schema.contains("items")) check_descriptions(schema["items"], place + "[]");
   if (schema.contains("anyOf"))
     for (const json& option : schema["anyOf"])
@@ -79,7 +82,9 @@ TEST_CASE("the schema and the loader accept the same scenarios") {
       "steps=1", "steps=255", "parallel.tensor=1024", "parallel.data=1048576", "parallel.partition=parameters",
       "parallel.partition=[24]", "schedule=gpipe", R"(schedule={"name":"zb-auto","memory_limit":1.5})",
       R"(schedule={"name":"interleaved-1f1b","group_size":4})", "precision=fp32", "recompute=full",
-      "attention_kernel=unfused", "zero_stage=1", R"(overlap={"tensor":true})", "overlap={}",
+      "attention_kernel=unfused", "zero_stage=1", "zero_stage=3", R"(sharding={"unit":"block","group":8})",
+      R"(offload={"optimizer":"host","host_adam_per_parameter":"1 ns"})", "recipe=pure_bf16", "optimizer=adafactor",
+      "loss_kernel=fused", "expandable_segments=true", R"(overlap={"tensor":true})", "overlap={}",
       "receive_placement=before_consumer", "gradient_bucket=1e6 B", "gradient_bucket=.5 GiB", "calibration=a100-hdr",
       "published=[]", R"(published=[{"key":"mfu","value":0.5,"flop_convention":"6n","source":"x"}])",
       R"(model={"extends":"gpt-7.5b","blocks":12})", R"(cluster={"extends":"selene","nodes":8})",
@@ -103,7 +108,9 @@ TEST_CASE("the schema and the loader refuse the same scenarios") {
       "parallel.tensr=1", "parallel.partition=even", "parallel.partition=[-1]", "parallel.sequence_parallel=1",
       "batch.global=null", "batch.micro=0", "unknown=1", "schedule={}", "schedule=7",
       R"(schedule={"name":"a","csv":"b"})", R"(schedule={"name":"a","waves":0})", "precision=bf15", "recompute=no",
-      "attention_kernel=flash", "zero_stage=2", "overlap=true", "overlap.tensor=\"yes\"", "receive_placement=late",
+      "attention_kernel=flash", "zero_stage=4", "sharding.unit=layer", "sharding.groups=8", "offload.optimizer=disk",
+      "offload.host_adam_per_parameter=1", "recipe=fp16", "optimizer=adamw", "loss_kernel=flash", "recompute_blocks=0",
+      "expandable_segments=1", "overlap=true", "overlap.tensor=\"yes\"", "receive_placement=late",
       "gradient_bucket=160", "gradient_bucket=160 MB/s", "gradient_bucket=MB", "calibration=", "published=3",
       R"(published=[{"key":"mfu","source":"x"}])", "model=7", "model=[]", "cluster=true", "name=", "sequence_length=0",
       R"(model={"extends":"gpt-7.5b","blocks":0})", R"(model={"extends":"gpt-7.5b","block":1})",

@@ -3,6 +3,7 @@
 
 #include "base/file_io.hpp"
 #include "base/json_reader.hpp"
+#include "spec/schema.hpp"
 #include "spec_test.hpp"
 
 using namespace stagecraft;
@@ -61,6 +62,21 @@ TEST_CASE("every model, GPU and cluster of the tree loads under its own name and
     CHECK(cluster.gpu.name == name);
     CHECK_FALSE(cluster.gpu.source.empty());
     check_schema_reference(file, "gpu");
+  }
+}
+
+TEST_CASE("every calibration of the tree satisfies its schema, and a wrong one does not") {
+  for (const std::string& file : json_files("topologies/calibrations")) {
+    CAPTURE(file);
+    const JsonDocument document = JsonDocument::from_file(file);
+    CHECK_NOTHROW(check_schema(document.root(), "calibration"));
+  }
+  for (const char* text : {R"({"kind": "hardware"})", R"({"extends": "nccl", "constants": {"launch_us": 3}})",
+                           R"({"extends": "nccl", "gemm": {"fp16": {"ceiling": {"value": "x"}}}})",
+                           R"({"extends": "nccl", "constant": {}})"}) {
+    CAPTURE(text);
+    const JsonDocument document = JsonDocument::from_text(text, "calibration.json");
+    CHECK_THROWS_AS(check_schema(document.root(), "calibration"), InputError);
   }
 }
 

@@ -9,6 +9,8 @@ repo_root() { cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd; }
 packages_build=(g++ cmake ninja-build libsimgrid-dev nlohmann-json3-dev libcli11-dev libfmt-dev libvalijson-dev)
 packages_exec=(libopenmpi-dev openmpi-bin)
 packages_test=(catch2 ccache librsvg2-bin)
+# What the GUI, its tests without a display and its benchmark need.
+packages_gui=(qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb libsimdjson-dev)
 
 # install_packages NAME...: installs those that dpkg does not know as installed; says which.
 install_packages() {

@@ -9,5 +9,6 @@ extern const std::string_view scenario_schema;
 extern const std::string_view model_schema;
 extern const std::string_view cluster_schema;
 extern const std::string_view gpu_schema;
+extern const std::string_view calibration_schema;
 
 }  // namespace stagecraft::embedded

@@ -1,0 +1,52 @@
+// Multi-head latent attention as Megatron-LM computes it (core/transformer/multi_latent_attention.py): query and
+// key-value latents are normed and projected up; keys get the common rotary part of all heads.
+
+#include "memory/activations.hpp"
+
+namespace stagecraft {
+
+void add_latent_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
+  const LatentSpec& latent = shape.latent;
+  const double width = shape.tokens * shape.hidden;
+  const double query_rank = shape.tokens * static_cast<double>(latent.query_rank);
+  const double kv_rank = shape.tokens * static_cast<double>(latent.kv_rank);
+  const double query = shape.tokens * shape.heads * (shape.head_dim + static_cast<double>(latent.rope_dim));
+  const double value = shape.tokens * shape.heads * static_cast<double>(latent.value_dim);
+  const double up = shape.tokens * shape.heads * (shape.head_dim + static_cast<double>(latent.value_dim));
+  const Dtype dtype = shape.activation;
+  constexpr auto to_input_grad = Held::forward_to_input_grad;
+  constexpr auto to_weight_grad = Held::forward_to_weight_grad;
+  constexpr auto from_input_grad = Held::input_grad_to_weight_grad;
+
+  rows.push_back({"attention norm input", width, dtype, Shard::sequence, to_input_grad, Dropped::never});
+  rows.push_back({"attention norm statistics", shape.tokens * (shape.layer_norm ? 2 : 1), Dtype::fp32, Shard::sequence,
+                  to_input_grad, Dropped::by_full});
+  rows.push_back({"latent input", width, shape.linear_input, Shard::sequence, to_weight_grad, Dropped::by_norms});
+  if (latent.query_rank > 0) {
+    rows.push_back({"query latent norm input", query_rank, dtype, Shard::sequence, to_input_grad, Dropped::by_full});
+    rows.push_back(
+        {"query latent", query_rank, shape.linear_input, Shard::sequence, to_weight_grad, Dropped::by_norms});
+  }
+  rows.push_back({"key-value latent norm input", kv_rank, dtype, Shard::sequence, to_input_grad, Dropped::by_full});
+  rows.push_back({"key-value latent", kv_rank, shape.linear_input, Shard::sequence, to_weight_grad, Dropped::by_norms});
+  rows.push_back({"query", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full, 1});
+  rows.push_back({"key", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
+  rows.push_back({"value", value, dtype, Shard::tensor, to_input_grad, Dropped::by_full, 1});
+  add_core_attention_tensors(shape, value, rows);
+  if (shape.dropout) {
+    rows.push_back(
+        {"attention residual dropout mask", width, Dtype::int8, Shard::sequence, to_input_grad, Dropped::by_full});
+  }
+  if (latent.query_rank > 0) {
+    rows.push_back({"query latent gradient", query_rank, dtype, Shard::whole, from_input_grad, Dropped::by_full});
+  }
+  rows.push_back(
+      {"query output gradient", query, shape.linear_input, Shard::tensor, from_input_grad, Dropped::by_full});
+  rows.push_back({"key-value up gradient", up, shape.linear_input, Shard::tensor, from_input_grad, Dropped::by_full});
+  rows.push_back({"key-value latent gradient", kv_rank + shape.tokens * static_cast<double>(latent.rope_dim), dtype,
+                  Shard::whole, from_input_grad, Dropped::by_full});
+  rows.push_back(
+      {"projection output gradient", width, shape.linear_input, Shard::whole, from_input_grad, Dropped::by_full});
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,101 @@
+// ZeRO, hybrid sharding and offload: what shards what, over whom, and where it goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/feasibility_checks.hpp"
+#include "topology/host_link.hpp"
+
+namespace stagecraft {
+namespace {
+
+void check_zero(const RunSpec& run, std::int64_t ranks, Findings& findings) {
+  if (run.zero_stage > 0 && ranks == 1) {
+    findings.push_back({Severity::warning, "zero-without-data", "/zero_stage",
+                        "states are sharded over the data group, which has one rank: it changes nothing", "0"});
+  }
+  if (run.sharding.group == 0) return;
+  if (run.zero_stage == 0) {
+    findings.push_back({Severity::warning, "sharding-without-zero", "/sharding/group",
+                        "ZeRO 0 shards nothing: the group has no effect", "0"});
+  }
+  if (ranks % run.sharding.group != 0) {
+    findings.push_back(
+        {Severity::error, "sharding-group", "/sharding/group",
+         fmt::format("{} ranks of the data and context group do not divide into groups of {}", ranks,
+                     run.sharding.group),
+         nearest_values(run.sharding.group, ranks, [&](std::int64_t size) { return ranks % size == 0; })});
+  }
+}
+
+void check_gradient_traffic(const RunSpec& run, std::int64_t ranks, Findings& findings) {
+  const std::int64_t micro_batches = run.batch.global / std::max<std::int64_t>(1, run.batch.micro * run.parallel.data);
+  if (run.zero_stage < 2 || ranks == 1 || micro_batches < 2) return;
+  if (run.sharding.unit == ShardUnit::block) {
+    findings.push_back({Severity::note, "gradients-reduced-each-micro-batch", "/sharding/unit",
+                        fmt::format("sharded gradients are reduced in each of the {} micro-batches: {} times the "
+                                    "traffic of one reduction per step",
+                                    micro_batches, micro_batches),
+                        ""});
+  } else if (run.zero_stage == 2) {
+    findings.push_back({Severity::note, "gradients-whole-until-reduced", "/sharding/unit",
+                        fmt::format("gradients of {} micro-batches are added up whole and sharded after the one "
+                                    "reduction: at the peak ZeRO 2 saves nothing over ZeRO 1",
+                                    micro_batches),
+                        "block"});
+  }
+}
+
+void check_offload(const Scenario& scenario, Findings& findings) {
+  const RunSpec& run = scenario.run;
+  struct Part {
+    const char* pointer;
+    Home home;
+  };
+  const bool cpu = scenario.cluster.gpu.architecture == "cpu";
+  for (const Part& part :
+       {Part{"/offload/optimizer", run.offload.optimizer}, Part{"/offload/parameters", run.offload.parameters},
+        Part{"/offload/activations", run.offload.activations}}) {
+    if (part.home == Home::gpu) continue;
+    const bool reached = !cpu && host_rate(scenario.cluster.node).value > 0;
+    if (!reached || scenario.cluster.node.host_memory.value <= 0) {
+      findings.push_back({Severity::error, "offload-without-host", part.pointer,
+                          cpu       ? "the ranks already run on the host: there is nowhere to offload to"
+                          : reached ? "the node states no host memory"
+                                    : "no GPU of the node has a way to a CPU",
+                          "gpu"});
+    } else if (part.home == Home::nvme && scenario.cluster.node.nvme.value <= 0) {
+      findings.push_back({Severity::error, "offload-without-nvme", part.pointer,
+                          "the node has no NVMe drives (key \"nvme\")", "host"});
+    }
+  }
+  if (run.offload.parameters != Home::gpu && run.zero_stage < 3) {
+    findings.push_back({Severity::error, "offload-unsharded-parameters", "/offload/parameters",
+                        fmt::format("parameters can leave the GPU only if they are gathered for each use: ZeRO 3, not "
+                                    "{}",
+                                    run.zero_stage),
+                        "gpu"});
+  }
+}
+
+}  // namespace
+
+void check_sharding(const Scenario& scenario, Findings& findings) {
+  const RunSpec& run = scenario.run;
+  const std::int64_t ranks = run.parallel.data * run.parallel.context;
+  check_zero(run, ranks, findings);
+  check_gradient_traffic(run, ranks, findings);
+  check_offload(scenario, findings);
+  if (run.sharding.unit == ShardUnit::block && !scenario.model.plain_layers.empty()) {
+    findings.push_back({Severity::error, "sharding-unit", "/sharding/unit",
+                        "a model of plain layers has no blocks: it is sharded stage by stage", "stage"});
+  }
+  if (run.recompute != Recompute::full && run.recompute_scope != RecomputeScope::every_block) {
+    findings.push_back({Severity::error, "recompute-scope", "/recompute_scope",
+                        fmt::format("\"{}\" says which blocks full recompute covers, and recompute is \"{}\"",
+                                    to_text(run.recompute_scope), to_text(run.recompute)),
+                        "every_block"});
+  }
+}
+
+}  // namespace stagecraft

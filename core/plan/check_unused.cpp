@@ -1,0 +1,86 @@
+// Settings that change nothing in this run. Each is worth a word, since whoever wrote it expects an effect.
+#include <fmt/format.h>
+
+#include "plan/feasibility_checks.hpp"
+
+namespace stagecraft {
+namespace {
+
+struct Unused {
+  bool applies;         // the setting differs from its default, and nothing asks for it
+  const char* pointer;  // of the setting
+  const char* why;
+  const char* nearest;  // what would be the same
+};
+
+void report(const Unused& unused, Findings& findings) {
+  if (!unused.applies) return;
+  findings.push_back({Severity::note, "no-effect", unused.pointer,
+                      fmt::format("this setting changes nothing here: {}", unused.why), unused.nearest});
+}
+
+/// Whether the scenario says it, rather than a default. `pointer` lies in the object "" of the scenario.
+bool is_written(const Scenario& scenario, const char* pointer) {
+  if (scenario.defaults.empty()) return false;  // built by a program: nobody knows
+  for (const ChosenDefault& chosen : scenario.defaults) {
+    if (chosen.pointer == pointer) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_unused(const Scenario& scenario, Findings& findings) {
+  const RunSpec& run = scenario.run;
+  const RunSpec usual;
+  const ParallelSpec& parallel = run.parallel;
+  const bool plain = !scenario.model.plain_layers.empty();
+  const bool alone = parallel.data * parallel.context == 1;
+  const bool one_rank = parallel.pipeline == 1;
+  const bool no_buckets = run.gradient_bucket_bytes != usual.gradient_bucket_bytes;
+  const bool whole_sends = one_rank || parallel.tensor == 1 || parallel.sequence_parallel;
+  const bool has_options = run.schedule.group_size || run.schedule.memory_limit || run.schedule.waves != 1;
+  const bool full_precision = run.precision == Precision::fp32 || run.precision == Precision::tf32;
+  constexpr const char* without_replicas = "there is one replica, so no gradients are reduced";
+  constexpr const char* of_blocks = "plain layers are given by their cost alone";
+  for (const Unused& unused : {
+           Unused{run.overlap.gradient_reduce && alone, "/overlap/gradient_reduce", without_replicas, "false"},
+           Unused{no_buckets && alone, "/gradient_bucket", without_replicas, "160 MB"},
+           Unused{no_buckets && !alone && !run.overlap.gradient_reduce, "/gradient_bucket",
+                  "gradients are cut into buckets only where their reduction overlaps (overlap.gradient_reduce)",
+                  "160 MB"},
+           Unused{run.overlap.parameter_gather && run.zero_stage == 0, "/overlap/parameter_gather",
+                  "parameters are gathered only under ZeRO (zero_stage)", "false"},
+           Unused{run.overlap.parameter_gather && run.zero_stage > 0 && alone, "/overlap/parameter_gather",
+                  "there is one replica, so no parameters are gathered", "false"},
+           Unused{!run.overlap.pipeline && one_rank, "/overlap/pipeline",
+                  "there is one pipeline rank, so nothing is sent", "true"},
+           Unused{run.overlap.tensor && parallel.tensor == 1, "/overlap/tensor", "the tensor group has one rank",
+                  "false"},
+           Unused{!run.scatter_gather && !plain && whole_sends, "/scatter_gather",
+                  one_rank ? "there is one pipeline rank, so nothing is sent"
+                  : parallel.tensor == 1
+                      ? "the tensor group has one rank, so a send is never split"
+                      : "sequence parallelism keeps one slice per tensor rank, which is all that is sent",
+                  "true"},
+           Unused{!run.scatter_gather && plain, "/scatter_gather", of_blocks, "true"},
+           Unused{run.receive_placement != usual.receive_placement && one_rank, "/receive_placement",
+                  "there is one pipeline rank, so nothing is received", "at_sender"},
+           Unused{parallel.virtual_stages > 1 && one_rank, "/parallel/virtual_stages",
+                  "one pipeline rank has no bubble to make smaller", "1"},
+           Unused{!run.fp32_gradients && full_precision, "/fp32_gradients", "this precision has no other gradients",
+                  "true"},
+           Unused{!run.schedule.csv.empty() && has_options, "/schedule", "a schedule from a file takes no options",
+                  "the key \"csv\" alone"},
+           Unused{plain && parallel.sequence_parallel, "/parallel/sequence_parallel", of_blocks, "false"},
+           Unused{plain && run.recompute == Recompute::selective, "/recompute",
+                  "plain layers have no attention to compute again", "none"},
+           Unused{plain && is_written(scenario, "/attention_kernel"), "/attention_kernel", of_blocks, ""},
+           Unused{plain && !run.fused_kernels, "/fused_kernels", of_blocks, "true"},
+           Unused{plain && !run.gradient_accumulation_fusion, "/gradient_accumulation_fusion", of_blocks, "true"},
+       }) {
+    report(unused, findings);
+  }
+}
+
+}  // namespace stagecraft

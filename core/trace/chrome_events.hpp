@@ -1,0 +1,41 @@
+#pragma once
+// Events of a Chrome or Kineto JSON file, one at a time.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stagecraft {
+
+/// One entry of "traceEvents". Fields that the file lacks are empty or zero.
+struct ChromeEvent {
+  char phase = 0;  // X, M, C, s, f, ...
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  double ts_us = 0, dur_us = 0;
+  std::int64_t id = 0;  // of a flow
+  std::string name, category;
+  // Of "args":
+  std::string op;     // stagecraft's full name of an operation
+  std::string text;   // "name" or "labels" of metadata
+  std::string group;  // Kineto's "Process Group Description"
+  double tensor_us = 0;
+  std::string unit;  // of a counter: the key of its number
+  double value = 0;  // of a counter
+  bool has_value = false;
+};
+
+/// What stands beside the events. Complete only when the file has been read.
+struct ChromeFile {
+  std::string producer, scenario, kind;                    // of "otherData"
+  std::vector<std::pair<std::string, std::string>> other;  // the rest of "otherData"
+  std::int64_t rank = -1;                                  // Kineto's distributedInfo.rank
+};
+
+/// Reads a file as a stream: one event in memory at a time. Throws InputError with the byte for what is not JSON, for a
+/// file without events and for one that is cut off.
+ChromeFile read_chrome_events(const std::string& path, const std::function<void(const ChromeEvent&)>& event);
+
+}  // namespace stagecraft

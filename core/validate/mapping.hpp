@@ -1,0 +1,41 @@
+#pragma once
+// From a record to a scenario by one stated rule for all records (docs/validation.md). What the record does not say is
+// inferred, and every inferred input is listed; what the program cannot express makes the record unmapped, with the
+// reason.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/scenario.hpp"
+#include "validate/record.hpp"
+
+namespace stagecraft {
+
+struct Inferred {
+  std::string pointer;  // of the scenario: "/batch/micro"
+  std::string value;
+  std::string reason;
+};
+
+/// Which reading of memory a record gives.
+enum class MemoryReading { allocated, reserved, device };
+
+/// Whose memory: the largest of all ranks, or one pipeline rank.
+enum class MemoryOf { largest, first, last };
+
+struct Mapping {
+  std::string scenario;      // JSON text, whole; empty if the record cannot be mapped
+  std::string reason;        // why it cannot be mapped; empty: it is
+  std::string no_step_time;  // why the step time is not predicted, "" if it is
+  std::string no_memory;     // the same for memory and OOM
+  std::vector<Inferred> inferred;
+  std::string software;  // period, for the sets in which layouts are ranked
+  MemoryReading memory_reading = MemoryReading::allocated;
+  MemoryOf memory_of = MemoryOf::largest;
+};
+
+/// Never throws for what a record says.
+Mapping map_record(const Record& record);
+
+}  // namespace stagecraft

@@ -1,0 +1,37 @@
+#pragma once
+// Which training software a record was run with, and what that software does unless told otherwise. One entry per
+// framework generation, none per record.
+
+#include <span>
+
+#include "validate/record.hpp"
+
+namespace stagecraft {
+
+struct SoftwarePeriod {
+  const char* name;    // "megatron-2021": parts the sets in which layouts are ranked
+  const char* groups;  // groups of records, parted by blanks; a group matches if it begins with one of them
+  const char* from;    // dates, inclusive and exclusive; "": open
+  const char* until;
+  const char* profile;  // of topologies/calibrations
+  bool overlaps_gradients = false, overlaps_parameters = false, overlaps_pipeline = false, overlaps_tensor = false;
+  bool accumulation_fusion = false;  // weight-gradient GEMMs add into the gradient buffer
+  bool fused_kernels = true;
+  double dropout = 0;                 // of models that are not of the LLaMA kind
+  const char* cites = "";             // part of the citation that must occur
+  bool trusts_inferred_flash = true;  // flash attention that a record only infers is believed
+  const char* ampere_flash = "flash_2";
+  const char* hopper_flash = "flash_2";
+  const char* without_flash = "fused_softmax";
+  const char* loss = "";   // kernel of the loss; "": the usual one of the framework
+  double node_gbit_s = 0;  // between nodes where the record does not say; 0: as in the cluster's file
+  const char* why;
+};
+
+std::span<const SoftwarePeriod> software_periods();
+
+/// The first entry that the record's group and date match; entries without groups at the end of the table match by
+/// what the record says of its run (FSDP, fp8, flash attention).
+const SoftwarePeriod& software_of(const Record& record);
+
+}  // namespace stagecraft

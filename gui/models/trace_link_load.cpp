@@ -1,0 +1,130 @@
+#include "gui/models/trace_link_load.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "gui/models/trace_counters.hpp"
+#include "gui/timeline/time_axis.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+std::string rate_text(double bytes_per_s) {
+  constexpr std::array<const char*, 5> units = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+  std::size_t unit = 0;
+  while (bytes_per_s >= 1000 && unit + 1 < units.size()) {
+    bytes_per_s /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bytes_per_s, units[unit]);
+}
+
+std::string amount_text(double bytes) {
+  std::string text = rate_text(bytes);
+  return text.substr(0, text.size() - 2);
+}
+
+/// Rates of the links that a name can mean: those of the template of a node and the trunks between leaves.
+class Rates {
+ public:
+  explicit Rates(const Topology& topology) {
+    for (const Link& link : topology.node_links) of_node_.emplace(link.name, link);
+    const std::int64_t first = topology.cluster.nodes * topology.links_per_node;
+    for (std::int64_t id = first; id < link_count(topology); ++id) {
+      const Link trunk = link(topology, LinkId(static_cast<std::int32_t>(id)));
+      trunks_.emplace(trunk.name, trunk);
+    }
+  }
+
+  std::optional<Link> find(const std::string& name) const {
+    if (const auto trunk = trunks_.find(name); trunk != trunks_.end()) return trunk->second;
+    const std::size_t slash = name.find('/');
+    if (!name.starts_with("node") || slash == std::string::npos) return std::nullopt;
+    const auto link = of_node_.find(name.substr(slash + 1));
+    return link == of_node_.end() ? std::nullopt : std::optional(link->second);
+  }
+
+ private:
+  std::map<std::string, Link> of_node_, trunks_;
+};
+
+}  // namespace
+
+std::vector<LinkLoad> link_loads(const Topology& topology, const LoadedTrace& loaded, double begin_s, double end_s) {
+  const Rates rates(topology);
+  std::vector<LinkLoad> loads;
+  for (const LinkCurve& curve : loaded.links) {
+    LinkLoad load;
+    load.name = curve.name;
+    if (const auto link = rates.find(curve.name)) {
+      load.kind = link->kind;
+      load.rate_bytes_per_s = link->achieved.value;
+    }
+    load.bytes = bytes_between(curve, begin_s, end_s);
+    load.mean_bytes_per_s = end_s > begin_s ? load.bytes / (end_s - begin_s) : 0;
+    std::size_t i = point_at(curve.time_s, begin_s);
+    for (i = i == curve.time_s.size() ? 0 : i; i < curve.time_s.size() && curve.time_s[i] < end_s; ++i) {
+      load.peak_bytes_per_s = std::max(load.peak_bytes_per_s, curve.bytes_per_s[i]);
+    }
+    loads.push_back(std::move(load));
+  }
+  std::stable_sort(loads.begin(), loads.end(), [](const LinkLoad& a, const LinkLoad& b) {
+    return a.utilisation() != b.utilisation() ? a.utilisation() > b.utilisation() : a.name < b.name;
+  });
+  return loads;
+}
+
+QString bottleneck_text(const std::vector<LinkLoad>& loads, double seconds) {
+  if (loads.empty()) return QStringLiteral("The trace holds no link counters: simulate with them to see loads.");
+  const LinkLoad& worst = loads.front();
+  if (worst.bytes <= 0) return QStringLiteral("Nothing moved over the recorded links in this time.");
+  return QString::fromStdString(fmt::format("Bottleneck: {}, {:.0f} % of {} over {} ({})", worst.name,
+                                            100 * worst.utilisation(), rate_text(worst.rate_bytes_per_s),
+                                            duration_text(seconds), amount_text(worst.bytes)));
+}
+
+PlainTable link_table(const std::vector<LinkLoad>& loads) {
+  PlainTable table;
+  table.headers = {QStringLiteral("link"), QStringLiteral("kind"),        QStringLiteral("bytes"),
+                   QStringLiteral("mean"), QStringLiteral("utilisation"), QStringLiteral("peak")};
+  table.explanations = {QStringLiteral("one direction of a wire, a NIC port or a trunk"),
+                        {},
+                        QStringLiteral("moved in the selected time"),
+                        QStringLiteral("bytes over the selected time"),
+                        QStringLiteral("mean over the rate that the link achieves"),
+                        QStringLiteral("highest rate over the rate that the link achieves")};
+  for (const LinkLoad& load : loads) {
+    const double peak = load.rate_bytes_per_s > 0 ? load.peak_bytes_per_s / load.rate_bytes_per_s : 0;
+    const auto percent = [](double part) {
+      return Cell{QString::fromStdString(fmt::format("{:.1f} %", 100 * part)), part, true};
+    };
+    table.lines.push_back({{QString::fromStdString(load.name), {}, false},
+                           {QString::fromStdString(to_text(load.kind)), {}, false},
+                           {QString::fromStdString(amount_text(load.bytes)), load.bytes, true},
+                           {QString::fromStdString(rate_text(load.mean_bytes_per_s)), load.mean_bytes_per_s, true},
+                           percent(load.utilisation()),
+                           percent(peak)});
+  }
+  return table;
+}
+
+std::vector<NodeWire> wires_of_node(const Topology& topology) {
+  std::vector<NodeWire> wires;
+  for (const Link& link : topology.node_links) {
+    const std::size_t arrow = link.name.find("->"), slash = link.name.rfind('/');
+    if (arrow != std::string::npos) {
+      wires.push_back({link.name.substr(0, arrow), link.name.substr(arrow + 2)});
+    } else if (slash != std::string::npos) {
+      const std::string nic = link.name.substr(0, slash);
+      const bool up = link.name.substr(slash + 1) == "up";
+      wires.push_back(up ? NodeWire{nic, "fabric"} : NodeWire{"fabric", nic});
+    }
+  }
+  return wires;
+}
+
+}  // namespace stagecraft::gui

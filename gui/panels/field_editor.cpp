@@ -1,0 +1,192 @@
+#include "gui/panels/field_editor.hpp"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCompleter>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QStyle>
+#include <algorithm>
+
+#include "gui/theme/theme.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+QString text(const std::string& from) {
+  return QString::fromStdString(from);
+}
+
+void mark_wrong(QWidget* widget, bool wrong) {
+  if (widget->property("wrong").toBool() == wrong) return;
+  widget->setProperty("wrong", wrong);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
+}
+
+QHBoxLayout* only(FieldEditor* editor, QWidget* widget, const FormField& field) {
+  auto* const row = new QHBoxLayout(editor);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(gap);
+  row->addWidget(widget, 1);
+  widget->setAccessibleName(text(field.title));
+  widget->setAccessibleDescription(text(field.description));
+  editor->setFocusProxy(widget);
+  return row;
+}
+
+/// Up and Down step through the allowed values, or by one.
+class StepLine : public QLineEdit {
+ public:
+  using QLineEdit::QLineEdit;
+  std::vector<std::string> allowed;
+  bool whole_numbers = false;
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override {
+    const int direction = event->key() == Qt::Key_Up ? 1 : event->key() == Qt::Key_Down ? -1 : 0;
+    if (direction == 0 || !whole_numbers) return QLineEdit::keyPressEvent(event);
+    bool number = false;
+    const qint64 now = (text().isEmpty() ? placeholderText() : text()).toLongLong(&number);
+    if (!number) return;
+    qint64 next = std::max<qint64>(now + direction, 0);
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      const std::string& value = direction > 0 ? allowed[i] : allowed[allowed.size() - 1 - i];
+      const qint64 candidate = QString::fromStdString(value).toLongLong();
+      if (direction > 0 ? candidate <= now : candidate >= now) continue;
+      next = candidate;
+      break;
+    }
+    setText(QString::number(next));
+    Q_EMIT textEdited(QLineEdit::text());
+  }
+};
+
+class LineField : public FieldEditor {
+ public:
+  LineField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), line_(new StepLine(this)) {
+    line_->whole_numbers = field.kind == FieldKind::integer;
+    const bool number = field.kind == FieldKind::integer || field.kind == FieldKind::number;
+    QHBoxLayout* const row = only(this, line_, field);
+    if (!field.unit.empty()) {
+      auto* const unit = new QLabel(text(field.unit), this);
+      unit->setForegroundRole(QPalette::PlaceholderText);
+      unit->setFont(scaled_font(0.9));
+      unit->setFixedWidth(QFontMetrics(unit->font()).horizontalAdvance("micro-batches") + 2);
+      row->addWidget(unit);
+    }
+    if (number) {
+      connect(line_, &QLineEdit::textEdited, this, &FieldEditor::typed);
+    } else {
+      connect(line_, &QLineEdit::editingFinished, this, [this] {
+        if (line_->isModified()) Q_EMIT typed(line_->text());
+        line_->setModified(false);
+      });
+    }
+  }
+
+  void show_value(const FieldValue& value) override {
+    const bool written = value.origin == ValueOrigin::here;
+    line_->setPlaceholderText(written ? QString() : text(value.text));
+    const QString shown = written ? text(value.text) : QString();
+    if (line_->text() == shown) return;
+    const int cursor = line_->cursorPosition();
+    line_->setText(shown);
+    line_->setCursorPosition(std::min(cursor, static_cast<int>(shown.size())));
+  }
+  void set_wrong(bool wrong) override { mark_wrong(line_, wrong); }
+  void set_allowed(const std::vector<std::string>& values) override { line_->allowed = values; }
+
+ private:
+  StepLine* line_;
+};
+
+class CheckField : public FieldEditor {
+ public:
+  CheckField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), box_(new QCheckBox(this)) {
+    only(this, box_, field);
+    connect(box_, &QCheckBox::clicked, this, [this](bool on) { Q_EMIT typed(on ? "true" : "false"); });
+  }
+  void show_value(const FieldValue& value) override {
+    box_->setChecked(value.text == "true");
+    box_->setText(value.text == "true" ? tr("on") : tr("off"));
+  }
+  void set_wrong(bool wrong) override { mark_wrong(box_, wrong); }
+
+ private:
+  QCheckBox* box_;
+};
+
+/// A wheel over the form scrolls the form.
+class CalmCombo : public QComboBox {
+ public:
+  using QComboBox::QComboBox;
+
+ protected:
+  void wheelEvent(QWheelEvent* event) override { event->ignore(); }
+};
+
+class WordField : public FieldEditor {
+ public:
+  WordField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), combo_(new CalmCombo(this)) {
+    combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    combo_->setMinimumContentsLength(8);
+    for (const std::string& choice : field.choices) combo_->addItem(text(choice));
+    if (field.kind == FieldKind::name) {
+      combo_->setEditable(true);
+      combo_->setInsertPolicy(QComboBox::NoInsert);
+      combo_->completer()->setFilterMode(Qt::MatchContains);
+      combo_->completer()->setCompletionMode(QCompleter::PopupCompletion);
+      connect(combo_->lineEdit(), &QLineEdit::editingFinished, this, [this] { take(combo_->currentText()); });
+    }
+    only(this, combo_, field);
+    connect(combo_, &QComboBox::textActivated, this, &WordField::take);
+  }
+
+  void show_value(const FieldValue& value) override {
+    shown_ = text(value.text);
+    const QSignalBlocker quiet(combo_);
+    const int index = combo_->findText(shown_);
+    combo_->setCurrentIndex(index);
+    if (combo_->isEditable()) {
+      combo_->setEditText(shown_);
+      combo_->lineEdit()->setCursorPosition(0);
+    } else if (index < 0) {
+      combo_->setPlaceholderText(shown_);
+    }
+  }
+  void set_wrong(bool wrong) override { mark_wrong(combo_, wrong); }
+
+ private:
+  void take(const QString& value) {
+    if (value == shown_) return;
+    shown_ = value;
+    Q_EMIT typed(value);
+  }
+
+  QComboBox* combo_;
+  QString shown_;
+};
+
+}  // namespace
+
+FieldEditor::FieldEditor(const FormField& field, QWidget* parent) : QWidget(parent) {
+  setObjectName(text(field.pointer));
+}
+
+FieldEditor* make_field_editor(const FormField& field, QWidget* parent) {
+  switch (field.kind) {
+    case FieldKind::boolean:
+      return new CheckField(field, parent);
+    case FieldKind::choice:
+    case FieldKind::name:
+      return new WordField(field, parent);
+    default:
+      return new LineField(field, parent);
+  }
+}
+
+}  // namespace stagecraft::gui

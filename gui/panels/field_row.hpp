@@ -1,0 +1,45 @@
+#pragma once
+// One field of the form: title, editor, what stands against its value with one-click fixes, and, while it has the
+// focus, the values that would work now.
+
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "gui/models/allowed_values.hpp"
+#include "gui/models/problem.hpp"
+#include "gui/panels/field_editor.hpp"
+
+namespace stagecraft::gui {
+
+class FieldRow : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FieldRow(const FormField& field, int title_width, QWidget* parent = nullptr);
+  const FormField& field() const { return field_; }
+  const FieldValue& value() const { return value_; }
+  void show_value(const FieldValue& value);
+  void show_problems(const std::vector<Problem>& problems);
+  void show_allowed(const AllowedValues& allowed);  // not judged: hides the line
+
+ Q_SIGNALS:
+  void typed(const QString& value);
+  void reset();
+
+ private:
+  void clear_line(QWidget*& line);
+  QWidget* chips(const QString& lead, const std::vector<std::string>& values, const char* kind);
+
+  FormField field_;
+  FieldValue value_;
+  FieldEditor* editor_;
+  QLabel* title_;
+  QPushButton* reset_;
+  QVBoxLayout* column_;
+  QWidget* problem_line_ = nullptr;
+  QWidget* allowed_line_ = nullptr;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace stagecraft::gui

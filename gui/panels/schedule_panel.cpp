@@ -1,0 +1,237 @@
+#include "gui/panels/schedule_panel.hpp"
+
+#include <QHeaderView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/panels/flow_layout.hpp"
+#include "gui/theme/theme.hpp"
+#include "report/number_text.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+QString number(double value) {
+  return QString::number(value, 'g', 5);
+}
+
+QString figures_text(const Analysis& analysis) {
+  double peak = 0;
+  for (const RankAnalysis& rank : analysis.ranks) peak = std::max(peak, rank.peak_activations);
+  return SchedulePanel::tr(
+             "makespan <b>%1</b> &nbsp;&nbsp; bubble <b>%2</b> &nbsp;&nbsp; peak activations <b>%3</b> "
+             "micro-batches &nbsp;&nbsp; messages <b>%4</b>")
+      .arg(number(analysis.makespan), QString::fromStdString(percent(makespan_bubble_rate(analysis))), number(peak))
+      .arg(analysis.messages);
+}
+
+void set_colour(QLabel* label, const QColor& colour) {
+  QPalette colours = label->palette();
+  colours.setColor(QPalette::WindowText, colour);
+  label->setPalette(colours);
+}
+
+}  // namespace
+
+SchedulePanel::SchedulePanel(QWidget* parent)
+    : QWidget(parent),
+      grid_(new ScheduleGrid(this)),
+      view_(new ScheduleView(*grid_, this)),
+      table_(new QTableView(this)),
+      twins_(new QStackedWidget(this)),
+      name_(new QComboBox(this)),
+      summary_(new QLabel(this)),
+      verdict_(new QLabel(this)),
+      figures_(new QLabel(this)),
+      selection_(new QLabel(this)),
+      controls_(new QWidget(this)) {
+  build_controls();
+  table_->setModel(grid_);
+  table_->setAccessibleName(tr("Schedule as a table"));
+  table_->horizontalHeader()->setDefaultSectionSize(QFontMetrics(font()).horizontalAdvance("00SEND_F000"));
+  twins_->addWidget(view_);
+  twins_->addWidget(table_);
+  summary_->setForegroundRole(QPalette::PlaceholderText);
+  summary_->setWordWrap(true);
+  verdict_->setWordWrap(true);
+  verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  verdict_->setTextFormat(Qt::PlainText);
+  selection_->setForegroundRole(QPalette::PlaceholderText);
+
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(gap * 2, gap * 2, gap * 2, gap);
+  column->setSpacing(gap);
+  column->addWidget(controls_);
+  column->addWidget(summary_);
+  column->addWidget(figures_);
+  column->addWidget(twins_, 1);
+  column->addWidget(verdict_);
+  column->addWidget(selection_);
+
+  connect(grid_, &ScheduleGrid::changed, this, &SchedulePanel::show_verdict);
+  connect(view_, &ScheduleView::selection_changed, this, [this](Slot slot) {
+    const QString name = grid_->name_of(slot);
+    selection_->setText(name.isEmpty()
+                            ? tr("Arrows select an operation; drag it, or Ctrl+arrows, to move it.")
+                            : tr("%1 on rank %2, place %3. Drag it, or Ctrl+Left and Ctrl+Right, to move it.")
+                                  .arg(name)
+                                  .arg(slot.rank)
+                                  .arg(slot.position));
+  });
+  show_schedule("1f1b", {4, 8, 1});
+}
+
+void SchedulePanel::build_controls() {
+  auto* const flow = new FlowLayout(gap, controls_);
+  const auto labelled = [&](const QString& title, QWidget* widget, const QString& help) {
+    auto* const box = new QWidget(controls_);
+    auto* const row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 4, 0);
+    row->setSpacing(5);
+    auto* const label = new QLabel(title, box);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setBuddy(widget);
+    widget->setToolTip(help);
+    widget->setAccessibleName(help);
+    row->addWidget(label);
+    row->addWidget(widget);
+    flow->addWidget(box);
+  };
+  for (const FamilyEntry& entry : schedule_family()) name_->addItem(entry.name);
+  name_->setMinimumContentsLength(16);
+  labelled(tr("Schedule"), name_, tr("Schedule"));
+  const auto whole = [&](QSpinBox*& box, const QString& title, int most, int value, const QString& help) {
+    box = new QSpinBox(controls_);
+    box->setRange(1, most);
+    box->setValue(value);
+    box->setFixedWidth(QFontMetrics(font()).horizontalAdvance("00000") + 22);
+    labelled(title, box, help);
+    connect(box, &QSpinBox::valueChanged, this, &SchedulePanel::generate);
+  };
+  whole(ranks_, "p", 4096, 4, tr("p: pipeline ranks"));
+  whole(micro_batches_, "m", 1 << 20, 8, tr("m: micro-batches"));
+  whole(chunks_, "v", 1024, 1, tr("v: virtual stages per rank"));
+  const auto real = [&](QDoubleSpinBox*& box, const QString& title, double value, const QString& help) {
+    box = new QDoubleSpinBox(controls_);
+    box->setRange(0, 1e6);
+    box->setDecimals(3);
+    box->setSingleStep(0.1);
+    box->setValue(value);
+    box->setFixedWidth(QFontMetrics(font()).horizontalAdvance("0.000") + 26);
+    labelled(title, box, help);
+    connect(box, &QDoubleSpinBox::valueChanged, this, [this] {
+      if (csv_.isEmpty()) return generate();  // searched schedules depend on the times
+      grid_->set_times(times());
+    });
+  };
+  real(forward_, "F", 1, tr("F: time of a forward of one stage"));
+  real(input_grad_, "I", 1, tr("I: time of an input gradient"));
+  real(weight_grad_, "W", 1, tr("W: time of a weight gradient"));
+  real(send_, tr("send"), 0, tr("time of a message"));
+  const auto button = [&](const QString& title, const QString& help) {
+    auto* const added = new QPushButton(title, controls_);
+    added->setToolTip(help);
+    flow->addWidget(added);
+    return added;
+  };
+  connect(button(tr("&Load CSV\u2026"), tr("PyTorch's pipelining CSV")), &QPushButton::clicked, this,
+          &SchedulePanel::load_wanted);
+  connect(button(tr("S&ave CSV\u2026"), tr("Runs in PyTorch and torchtitan")), &QPushButton::clicked, this,
+          &SchedulePanel::save_wanted);
+  undo_ = button(tr("&Undo move"), tr("Puts the last moved operation back"));
+  undo_->setShortcut(QKeySequence());
+  connect(undo_, &QPushButton::clicked, grid_, &ScheduleGrid::undo);
+  as_table_ = button(tr("As &table"), tr("The same operations as a table"));
+  as_table_->setCheckable(true);
+  connect(as_table_, &QPushButton::toggled, this, [this](bool table) {
+    if (table && grid_->operations() > most_grid_operations) {
+      Q_EMIT status(
+          tr("%1 operations are too many for a table; at most %2").arg(grid_->operations()).arg(most_grid_operations));
+      return as_table_->setChecked(false);
+    }
+    twins_->setCurrentIndex(table ? 1 : 0);
+  });
+  connect(name_, &QComboBox::currentTextChanged, this, [this] {
+    if (const FamilyEntry* const entry = find_schedule(name_->currentText().toStdString())) {
+      const QSignalBlocker quiet(chunks_);
+      const bool fixed = entry->chunks == ChunkRule::one || entry->chunks == ChunkRule::two ||
+                         entry->chunks == ChunkRule::two_per_wave;
+      if (fixed || chunks_->value() < 2) chunks_->setValue(usual_chunks(*entry));
+      chunks_->setEnabled(!fixed);
+    }
+    generate();
+  });
+}
+
+StageTimes SchedulePanel::times() const {
+  StageTimes times;
+  times.forward = {forward_->value()};
+  times.input_grad = {input_grad_->value()};
+  times.weight_grad = {weight_grad_->value()};
+  times.send = send_->value();
+  return times;
+}
+
+void SchedulePanel::generate() {
+  csv_.clear();
+  grid_->generate(name_->currentText().toStdString(), {ranks_->value(), micro_batches_->value(), chunks_->value()},
+                  times());
+}
+
+void SchedulePanel::show_schedule(const QString& name, const PipelineShape& shape) {
+  const QSignalBlocker quiet_name(name_), quiet_p(ranks_), quiet_m(micro_batches_), quiet_v(chunks_);
+  if (const FamilyEntry* const entry = find_schedule(name.toStdString())) {
+    name_->setCurrentText(entry->name);
+    chunks_->setEnabled(entry->chunks == ChunkRule::any || entry->chunks == ChunkRule::two_or_more);
+  }
+  ranks_->setValue(shape.ranks);
+  micro_batches_->setValue(shape.micro_batches);
+  chunks_->setValue(shape.chunks);
+  generate();
+}
+
+void SchedulePanel::load_csv(const QString& path) {
+  grid_->load_csv(path.toStdString());
+  csv_ = path;
+  const QSignalBlocker quiet_p(ranks_), quiet_m(micro_batches_), quiet_v(chunks_);
+  ranks_->setValue(grid_->schedule().shape.ranks);
+  micro_batches_->setValue(grid_->schedule().shape.micro_batches);
+  chunks_->setValue(grid_->schedule().shape.chunks);
+  grid_->set_times(times());
+}
+
+void SchedulePanel::save_csv(const QString& path) const {
+  grid_->save_csv(path.toStdString());
+}
+
+void SchedulePanel::show_verdict() {
+  const Theme theme = current_theme();
+  const FamilyEntry* const entry = find_schedule(name_->currentText().toStdString());
+  if (!csv_.isEmpty()) {
+    summary_->setText(csv_);
+  } else if (entry != nullptr) {
+    summary_->setText(QString("%1 (%2)").arg(entry->summary, entry->source));
+  }
+  undo_->setEnabled(grid_->can_undo());
+  figures_->setText(grid_->empty() ? QString() : figures_text(grid_->analysis()));
+  const bool refused = has_errors(grid_->refusals());
+  const Findings& findings = refused ? grid_->refusals() : grid_->verdict();
+  const bool wrong = refused || has_errors(findings);
+  if (findings.empty()) {
+    verdict_->setText(tr("\u2713 %1 operations proved: complete, in order, every message matched, no deadlock")
+                          .arg(grid_->operations()));
+    return set_colour(verdict_, theme.good);
+  }
+  QStringList lines;
+  for (std::size_t i = 0; i < std::min<std::size_t>(findings.size(), 4); ++i) {
+    QString line = QString::fromUtf8(wrong ? "\u2715 " : "") + QString::fromStdString(findings[i].message);
+    if (line.count('\n') > 8) line = line.section('\n', 0, 7) + "\n...";
+    if (!findings[i].nearest.empty()) line += tr("; nearest: %1").arg(QString::fromStdString(findings[i].nearest));
+    lines.append(line);
+  }
+  if (findings.size() > 4) lines.append(tr("and %1 more").arg(findings.size() - 4));
+  verdict_->setText(lines.join("\n"));
+  set_colour(verdict_, wrong ? theme.bad : theme.warning);
+}
+
+}  // namespace stagecraft::gui

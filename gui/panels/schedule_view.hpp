@@ -1,0 +1,52 @@
+#pragma once
+// A schedule drawn over time, one row per rank. An operation can be dragged to another place of its rank, by mouse or
+// with Ctrl+arrows.
+
+#include <QAbstractScrollArea>
+
+#include "gui/models/schedule_grid.hpp"
+
+namespace stagecraft::gui {
+
+class ScheduleView : public QAbstractScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit ScheduleView(ScheduleGrid& grid, QWidget* parent = nullptr);
+  Slot selected() const { return selected_; }
+  void select(Slot slot);
+  void fit();  // the whole schedule into the width
+  void zoom(double factor);
+  QSize sizeHint() const override { return {900, 320}; }
+
+  /// Centre of an operation, in pixels of the viewport; for tests and tools.
+  QPoint centre_of(Slot slot) const;
+
+ Q_SIGNALS:
+  void selection_changed(Slot slot);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+
+ private:
+  QRectF box_of(Slot slot) const;
+  Slot slot_at(QPointF point) const;
+  std::int32_t place_at(std::int32_t rank, double x) const;
+  void layout();
+
+  ScheduleGrid& grid_;
+  Slot selected_, dragged_;
+  std::int32_t drop_at_ = -1;
+  QPointF pressed_;
+  double pixels_per_unit_ = 20;
+  bool fitted_ = true;
+};
+
+}  // namespace stagecraft::gui

@@ -1,0 +1,188 @@
+#include "gui/panels/why_panel.hpp"
+
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QPainter>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include "base/input_error.hpp"
+#include "gui/panels/breakdown_bar.hpp"
+#include "gui/theme/theme.hpp"
+#include "report/explain.hpp"
+#include "report/number_text.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+/// A swatch before the name of a part.
+class PartDelegate : public QStyledItemDelegate {
+ public:
+  PartDelegate(const BreakdownModel& model, QObject* parent) : QStyledItemDelegate(parent), model_(model) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem shown = option;
+    const auto row = static_cast<std::size_t>(index.row());
+    const bool sum = row >= model_.classes().size();
+    if (sum) shown.font = scaled_font(1, QFont::DemiBold);
+    if (index.column() != BreakdownModel::part || sum) return QStyledItemDelegate::paint(painter, shown, index);
+    shown.decorationSize = QSize(22, 12);
+    QStyledItemDelegate::paint(painter, shown, index);
+    const QRect box(option.rect.left() + 10, option.rect.center().y() - 5, 12, 12);
+    painter->fillRect(box, brush_of(model_.classes()[row], current_theme().dark));
+  }
+
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (index.column() != BreakdownModel::part || static_cast<std::size_t>(index.row()) >= model_.classes().size())
+      return;
+    option->features |= QStyleOptionViewItem::HasDecoration;
+    option->decorationSize = QSize(20, 12);
+    QPixmap nothing(20, 12);
+    nothing.fill(Qt::transparent);
+    option->icon = QIcon(nothing);
+  }
+
+ private:
+  const BreakdownModel& model_;
+};
+
+QLabel* heading(const QString& text, QWidget* parent) {
+  auto* const label = new QLabel(text, parent);
+  label->setFont(scaled_font(1.1, QFont::DemiBold));
+  return label;
+}
+
+}  // namespace
+
+std::vector<SliceClass> slices_of(TimeClass part) {
+  std::vector<SliceClass> slices;
+  for (std::size_t i = 0; i < slice_class_count; ++i)
+    if (time_class_of(static_cast<SliceClass>(i)) == part) slices.push_back(static_cast<SliceClass>(i));
+  return slices;
+}
+
+WhyPanel::WhyPanel(QWidget* parent)
+    : QWidget(parent),
+      model_(new BreakdownModel(this)),
+      bar_(new BreakdownBar(this)),
+      table_(new QTableView(this)),
+      text_(new QTextBrowser(this)),
+      critical_(new QLabel(this)),
+      memory_(new MemoryBars) {
+  table_->setModel(model_);
+  table_->setItemDelegate(new PartDelegate(*model_, table_));
+  table_->setShowGrid(false);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 11);
+  table_->horizontalHeader()->setHighlightSections(false);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(BreakdownModel::part, QHeaderView::Stretch);
+  table_->setAccessibleName(tr("Where the step goes"));
+  table_->setTabKeyNavigation(false);
+  text_->setAccessibleName(tr("Formula and inputs"));
+  text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  text_->setFrameShape(QFrame::NoFrame);
+  critical_->setForegroundRole(QPalette::PlaceholderText);
+  critical_->setWordWrap(true);
+
+  auto* const memory_scroll = new QScrollArea(this);
+  memory_scroll->setWidget(memory_);
+  memory_scroll->setWidgetResizable(true);
+  memory_scroll->setFrameShape(QFrame::NoFrame);
+  memory_->setAutoFillBackground(false);
+
+  auto* const lower = new QSplitter(Qt::Horizontal, this);
+  const auto boxed = [&](const QString& title, QWidget* widget) {
+    auto* const box = new QWidget(lower);
+    auto* const column = new QVBoxLayout(box);
+    column->setContentsMargins(gap, gap, gap, 0);
+    column->addWidget(heading(title, box));
+    column->addWidget(widget, 1);
+    lower->addWidget(box);
+  };
+  boxed(tr("Peak memory by pipeline rank"), memory_scroll);
+  boxed(tr("Formula and inputs"), text_);
+  lower->setStretchFactor(0, 1);
+  lower->setStretchFactor(1, 1);
+
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(gap * 2, gap * 2, gap * 2, gap);
+  column->setSpacing(gap);
+  column->addWidget(heading(tr("Where the step goes, along the critical path"), this));
+  column->addWidget(critical_);
+  column->addWidget(bar_);
+  column->addWidget(table_, 5);
+  column->addWidget(lower, 4);
+
+  connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          [this](const QModelIndex& now) { part_chosen(now); });
+  connect(table_, &QTableView::clicked, this, &WhyPanel::part_chosen);
+  connect(bar_, &BreakdownBar::chosen, this, [this](int part) {
+    for (std::size_t i = 0; i < model_->classes().size(); ++i)
+      if (static_cast<int>(model_->classes()[i]) == part)
+        table_->setCurrentIndex(model_->index(static_cast<int>(i), 0));
+  });
+  connect(memory_, &MemoryBars::explain, this, &WhyPanel::explain);
+}
+
+void WhyPanel::show_reports(const Report* report, const Report* baseline) {
+  const int row = table_->currentIndex().row();
+  report_ = report;
+  {
+    const QSignalBlocker quiet(table_->selectionModel());
+    model_->set_report(report, baseline);
+  }
+  bar_->set_seconds(report == nullptr ? Breakdown{} : report->critical_path);
+  bar_->set_chosen(-1);
+  memory_->set_report(report);
+  table_->setColumnHidden(BreakdownModel::change, baseline == nullptr);
+  critical_->setText(report == nullptr ? QString()
+                                       : tr("Every second of the step is in one part. The path runs through %1 "
+                                            "operations, most of them on rank %2.")
+                                             .arg(report->critical_path_spans)
+                                             .arg(report->critical_path_busiest_rank));
+  if (row >= 0 && row < model_->rowCount()) {
+    const QSignalBlocker quiet(table_->selectionModel());
+    table_->setCurrentIndex(model_->index(row, 0));
+  }
+  explain(key_);
+}
+
+void WhyPanel::explain(const QString& key) {
+  key_ = key;
+  if (report_ == nullptr) return text_->clear();
+  try {
+    text_->setPlainText(QString::fromStdString(stagecraft::explain(key.toStdString(), *report_)));
+  } catch (const InputError& error) {
+    text_->setPlainText(QString::fromStdString(error.what()));
+  }
+}
+
+void WhyPanel::set_stale(bool stale) {
+  for (QWidget* const widget : {static_cast<QWidget*>(bar_), static_cast<QWidget*>(table_),
+                                static_cast<QWidget*>(memory_), static_cast<QWidget*>(text_)}) {
+    QPalette colours = QApplication::palette();
+    if (stale) {
+      for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText})
+        colours.setColor(role, current_theme().faint);
+    }
+    widget->setPalette(colours);
+  }
+}
+
+void WhyPanel::part_chosen(const QModelIndex& index) {
+  if (!index.isValid() || report_ == nullptr) return;
+  explain(model_->key_of(index));
+  const auto row = static_cast<std::size_t>(index.row());
+  const bool sum = row >= model_->classes().size();
+  bar_->set_chosen(sum ? -1 : static_cast<int>(model_->classes()[row]));
+  Q_EMIT slices_wanted(sum ? std::vector<SliceClass>{} : slices_of(model_->classes()[row]));
+}
+
+}  // namespace stagecraft::gui

@@ -1,0 +1,80 @@
+#include "gui/render/picture.hpp"
+
+#include <QApplication>
+#include <QBuffer>
+#include <QFontDatabase>
+#include <QImage>
+#include <QPainter>
+#include <QSvgGenerator>
+#include <functional>
+
+#include "base/file_io.hpp"
+#include "base/input_error.hpp"
+#include "gui/timeline/paint_timeline.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+void write_bytes(const QString& path, const QByteArray& bytes) {
+  write_file_whole(path.toStdString(), {bytes.constData(), static_cast<std::size_t>(bytes.size())});
+}
+
+/// `draw` gets a painter of `size` logical pixels.
+void write_picture(const QString& path, QSize size, double scale, const std::function<void(QPainter&)>& draw) {
+  require_fonts();
+  if (!path.endsWith(".png", Qt::CaseInsensitive) && !path.endsWith(".svg", Qt::CaseInsensitive))
+    throw InputError(
+        InputProblem{path.toStdString(), 0, 0, "", "a picture of this kind", "a name that ends in .png or .svg", ""});
+  QBuffer bytes;
+  bytes.open(QIODevice::WriteOnly);
+  if (path.endsWith(".svg", Qt::CaseInsensitive)) {
+    QSvgGenerator svg;
+    svg.setOutputDevice(&bytes);
+    svg.setSize(size);
+    svg.setViewBox(QRect(QPoint(0, 0), size));
+    svg.setTitle("Stagecraft");
+    QPainter painter(&svg);
+    draw(painter);
+    painter.end();
+  } else {
+    QImage image((QSizeF(size) * scale).toSize(), QImage::Format_RGB32);
+    if (image.isNull())
+      throw InputError(InputProblem{path.toStdString(), 0, 0, "", "a picture too large to hold", "a smaller size", ""});
+    image.setDevicePixelRatio(scale);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    draw(painter);
+    painter.end();
+    image.save(&bytes, "PNG");
+  }
+  write_bytes(path, bytes.data());
+}
+
+}  // namespace
+
+void require_fonts() {
+  if (!QFontDatabase::families().isEmpty()) return;
+  throw InputError(InputProblem{"", 0, 0, "", "no font is installed, so that every letter would be an empty box",
+                                "a font, on Debian: apt install fonts-dejavu-core", ""});
+}
+
+void write_widget_picture(QWidget& widget, const QString& path, double scale) {
+  write_picture(path, widget.size(), scale, [&](QPainter& painter) {
+    widget.render(&painter, {}, {}, QWidget::DrawWindowBackground | QWidget::DrawChildren);
+  });
+}
+
+void write_timeline_picture(const TimelineView& view, const QString& path, double scale) {
+  const QSize size(view.label_width + static_cast<int>(view.axis.width), std::clamp(full_height(view), 120, 8000));
+  TimelineView whole = view;
+  whole.scroll_y = 0;
+  write_picture(path, size, scale, [&](QPainter& painter) { paint_timeline(painter, size, whole); });
+}
+
+void write_whole_timeline(const std::vector<Source>& sources, QSize size, bool dark, const QString& path,
+                          double scale) {
+  const TimelineView view = whole_view(sources, size, dark, QApplication::font());
+  write_picture(path, size, scale, [&](QPainter& painter) { paint_timeline(painter, size, view); });
+}
+
+}  // namespace stagecraft::gui

@@ -1,0 +1,235 @@
+// Opening, saving and exporting; no dialog blocks, and what goes wrong is told in the message bar.
+
+#include <QBuffer>
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+
+#include "base/file_io.hpp"
+#include "base/input_error.hpp"
+#include "gui/models/trace_open.hpp"
+#include "gui/process/program.hpp"
+#include "gui/render/picture.hpp"
+#include "gui/window/file_kind.hpp"
+#include "gui/window/main_window.hpp"
+#include "report/formats.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+constexpr qsizetype most_recent = 10;
+
+/// A dialog that goes away by itself.
+QFileDialog* file_dialog(QWidget* parent, const QString& title, const QString& filter) {
+  auto* const dialog = new QFileDialog(parent, title, {}, filter);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  return dialog;
+}
+
+}  // namespace
+
+void MainWindow::report_problem(const std::exception& error) {
+  message_->tell(QString::fromStdString(error.what()), true);
+}
+
+void MainWindow::open_path(const QString& path) {
+  switch (kind_of_file(path)) {
+    case FileKind::scenario:
+      return open_scenario(path);
+    case FileKind::trace:
+    case FileKind::folder:
+      return open_trace(path);
+    case FileKind::schedule_csv:
+      try {
+        schedule_->load_csv(path);
+        show_view(ViewTab::schedule);
+        remember(path);
+      } catch (const std::exception& error) {
+        report_problem(error);
+      }
+      return;
+    case FileKind::missing:
+      return message_->tell(tr("%1: there is no such file").arg(path), true);
+    case FileKind::unknown:
+      return message_->tell(
+          tr("%1 is no scenario (.json), trace (.sgt, Chrome or Kineto .json) or schedule (.csv)").arg(path), true);
+  }
+}
+
+void MainWindow::open_scenario(const QString& path) {
+  if (!document_.modified()) return load_scenario(path);
+  message_->tell(tr("%1 has changes that are not saved.").arg(document_.name()), false,
+                 {{tr("Save, then open"),
+                   [this, path] {
+                     save();
+                     if (!document_.modified()) load_scenario(path);
+                   }},
+                  {tr("Open without saving"), [this, path] { load_scenario(path); }}});
+}
+
+void MainWindow::load_scenario(const QString& path) {
+  try {
+    document_.open(path.toStdString());
+    message_->hide();
+    show_start_->setChecked(false);
+    stack_->setCurrentWidget(across_);
+    remember(path);
+  } catch (const std::exception& error) {
+    report_problem(error);
+  }
+}
+
+void MainWindow::open_trace(const QString& path) {
+  const double limit = evaluator_.trace() == nullptr ? 0 : evaluator_.trace()->memory_limit_bytes;
+  described_->setText(tr("reading %1\u2026").arg(path));
+  measured_path_ = path;
+  opening_.run(
+      [this, path, limit](const std::atomic<bool>& cancel) {
+        opened_.reset();
+        opened_problem_.clear();
+        try {
+          const std::string file = path.toStdString();
+          Trace trace = QFileInfo(path).isDir() ? read_trace_folder(file) : read_any_trace(file);
+          opened_ = make_loaded_trace(std::move(trace), QFileInfo(path).fileName().toStdString(), limit, &cancel);
+        } catch (const std::bad_alloc&) {
+          opened_problem_ = tr("%1 does not fit into this machine's memory").arg(path);
+        } catch (const std::exception& error) {
+          opened_problem_ = QString::fromStdString(error.what());
+        }
+      },
+      [this, path] {
+        described_->clear();
+        if (!opened_) return message_->tell(opened_problem_, true);
+        drop_traces();
+        measured_ = std::move(opened_);
+        if (!path.startsWith(QDir::tempPath())) remember(path);
+        show_traces();
+        show_figures();
+        show_title();
+        show_view(evaluator_.trace() != nullptr ? ViewTab::compare : ViewTab::timeline);
+      });
+}
+
+void MainWindow::open_dialog() {
+  QFileDialog* const dialog =
+      file_dialog(this, tr("Open"), tr("Scenarios, traces, schedules (*.json *.sgt *.csv);;All files (*)"));
+  dialog->setFileMode(QFileDialog::ExistingFiles);
+  dialog->setDirectory(document_.is_open() ? QFileInfo(QString::fromStdString(document_.path())).absolutePath()
+                                           : scenario_folder());
+  connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& paths) {
+    for (const QString& path : paths) open_path(path);
+  });
+  dialog->open();
+}
+
+void MainWindow::open_folder_dialog() {
+  QFileDialog* const dialog = file_dialog(this, tr("Open a folder of measured traces"), {});
+  dialog->setFileMode(QFileDialog::Directory);
+  connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_path);
+  dialog->open();
+}
+
+void MainWindow::save() {
+  if (!document_.is_open()) return;
+  try {
+    document_.save(document_.path());
+  } catch (const std::exception& error) {
+    message_->tell(QString::fromStdString(error.what()), true, {{tr("Save as\u2026"), [this] { save_as_dialog(); }}});
+  }
+}
+
+void MainWindow::save_as_dialog() {
+  if (!document_.is_open()) return;
+  QFileDialog* const dialog = file_dialog(this, tr("Save the scenario as"), tr("Scenarios (*.json)"));
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix("json");
+  dialog->selectFile(document_.name());
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+    try {
+      document_.save(path.toStdString());
+      evaluator_.set_scenario(document_.text(), document_.path());
+      remember(path);
+    } catch (const std::exception& error) {
+      report_problem(error);
+    }
+  });
+  dialog->open();
+}
+
+void MainWindow::export_view(ViewTab tab, const QString& path) {
+  if (tab == ViewTab::timeline) return write_timeline_picture(timeline_->timeline().view(), path);
+  write_widget_picture(*page(tab), path);
+}
+
+void MainWindow::export_report(const QString& path) {
+  const Report* const report = evaluator_.report();
+  if (report == nullptr) throw InputError(InputProblem{path.toStdString(), 0, 0, "", "no figures", "a report", ""});
+  const std::string text = path.endsWith(".json")  ? to_json(*report)
+                           : path.endsWith(".csv") ? to_csv(*report)
+                           : path.endsWith(".md")  ? to_markdown(*report)
+                                                   : to_text(*report, false);
+  write_file_whole(path.toStdString(), text);
+}
+
+void MainWindow::export_dialog() {
+  QFileDialog* const dialog =
+      file_dialog(this, tr("Export"), tr("Picture of the view (*.png *.svg);;Report (*.json *.csv *.md *.txt)"));
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+    try {
+      if (path.endsWith(".png") || path.endsWith(".svg")) {
+        export_view(shown_view(), path);
+      } else {
+        export_report(path);
+      }
+      described_->setText(tr("%1 written").arg(path));
+    } catch (const std::exception& error) {
+      report_problem(error);
+    }
+  });
+  dialog->open();
+}
+
+void MainWindow::bundle_dialog() {
+  QFileDialog* const dialog = file_dialog(this, tr("Folder for the bundle"), {});
+  dialog->setFileMode(QFileDialog::Directory);
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+    show_run_->setChecked(true);
+    run_->show();
+    run_->start(RunKind::bundle, path);
+  });
+  dialog->open();
+}
+
+void MainWindow::csv_dialog(bool save) {
+  QFileDialog* const dialog =
+      file_dialog(this, save ? tr("Save the schedule") : tr("Load a schedule"), tr("PyTorch CSV (*.csv)"));
+  if (save) {
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix("csv");
+  }
+  connect(dialog, &QFileDialog::fileSelected, this, [this, save](const QString& path) {
+    try {
+      if (save) {
+        schedule_->save_csv(path);
+        described_->setText(tr("%1 written").arg(path));
+      } else {
+        schedule_->load_csv(path);
+      }
+    } catch (const std::exception& error) {
+      report_problem(error);
+    }
+  });
+  dialog->open();
+}
+
+void MainWindow::remember(const QString& path) {
+  const QString whole = QFileInfo(path).absoluteFilePath();
+  recent_.removeAll(whole);
+  recent_.prepend(whole);
+  while (recent_.size() > most_recent) recent_.removeLast();
+  start_->show_recent(recent_);
+}
+
+}  // namespace stagecraft::gui

@@ -1,0 +1,37 @@
+#include "sim/traffic_sample.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stagecraft {
+namespace {
+
+constexpr std::int32_t kept_repetitions = 4;  // two at the ends and two between them, so that both kinds of edges stay
+
+std::int64_t gpus_of_leaf_group(const Topology& topology) {
+  const FabricSpec& fabric = topology.cluster.fabric;
+  const bool has_groups = fabric.kind == FabricKind::fat_tree || fabric.kind == FabricKind::rail_optimised;
+  return topology.gpus_per_node * (has_groups ? std::max<std::int64_t>(1, fabric.nodes_per_leaf_group) : 1);
+}
+
+/// How many replicas can be left out of each pipeline rank.
+std::int32_t surplus(const Plan& plan, const Topology& topology) {
+  const std::int64_t replica = std::int64_t{plan.degrees.tensor} * plan.degrees.context;
+  const std::int64_t repetition = std::lcm(replica, gpus_of_leaf_group(topology)) / replica;
+  return static_cast<std::int32_t>(std::max<std::int64_t>(0, plan.degrees.data / repetition - kept_repetitions) *
+                                   repetition);
+}
+
+}  // namespace
+
+TrafficSample traffic_sample(const Plan& plan, const Topology& topology, bool folded) {
+  TrafficSample sample{plan, topology};
+  const std::int32_t left_out = folded ? surplus(plan, topology) : 0;
+  if (left_out == 0) return sample;
+  const std::int64_t gpus = std::int64_t{left_out} * plan.degrees.tensor * plan.degrees.context * plan.degrees.pipeline;
+  sample.plan.degrees.data -= left_out;
+  sample.topology.cluster.nodes -= gpus / topology.gpus_per_node;
+  return sample;
+}
+
+}  // namespace stagecraft

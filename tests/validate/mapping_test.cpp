@@ -1,0 +1,138 @@
+#include "validate/mapping.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "validate/validate.hpp"
+
+using namespace stagecraft;
+
+namespace {
+
+const Library library{
+    {std::string(STAGECRAFT_SOURCE_DIR) + "/scenarios", std::string(STAGECRAFT_SOURCE_DIR) + "/topologies"}};
+
+Record gpt_on_two_nodes() {
+  Record record;
+  record.id = "sample";
+  record.group = "nobody";
+  record.kind = "measured";
+  record.gpu = "A100-SXM4-80GB";
+  record.gpus = 16;
+  record.interconnect = "8 GPUs/node NVLink; 4 x 100 Gb/s RoCE per node";
+  record.model.name = "GPT";
+  record.model.layers = 24;
+  record.model.hidden = 2048;
+  record.model.heads = 16;
+  record.model.sequence = 2048;
+  record.parallel.tensor = 2;
+  record.parallel.pipeline = 2;
+  record.micro_batch = 1;
+  record.global_batch = 64;
+  record.precision = "fp16 mixed";
+  record.recompute = "full";
+  record.flash_attention = false;
+  record.measured.step_time_s = 3;
+  return record;
+}
+
+bool inferred(const Mapping& mapping, const std::string& pointer) {
+  for (const Inferred& input : mapping.inferred) {
+    if (input.pointer == pointer) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a record becomes a scenario that loads, and says what it inferred") {
+  const Mapping mapping = map_record(gpt_on_two_nodes());
+  REQUIRE(mapping.reason.empty());
+  const Scenario scenario = parse_scenario(mapping.scenario, "sample", {}, library);
+  CHECK(scenario.run.parallel.data == 4);
+  CHECK(scenario.run.parallel.tensor == 2);
+  CHECK(scenario.model.mlp.ffn_hidden == 8192);
+  CHECK(scenario.model.vocabulary == 50257);
+  CHECK(scenario.cluster.nodes == 2);
+  CHECK(scenario.cluster.fabric.nic_nominal.value == Approx(50e9 / 8));  // 400 Gb/s over eight GPUs
+  CHECK(inferred(mapping, "/model/vocabulary"));
+  CHECK(inferred(mapping, "/parallel/data"));
+  CHECK_FALSE(inferred(mapping, "/batch/micro"));
+}
+
+TEST_CASE("what the program cannot express is left out with its reason") {
+  const auto reason = [](auto change) {
+    Record record = gpt_on_two_nodes();
+    change(record);
+    return map_record(record).reason;
+  };
+  CHECK(reason([](Record& record) { record.model.experts = true; }).find("experts") != std::string::npos);
+  CHECK(reason([](Record& record) { record.offload = "optimizer on CPU"; }).find("offload") != std::string::npos);
+  CHECK(reason([](Record& record) { record.gpu = "TPU v5"; }).find("TPU v5") != std::string::npos);
+  CHECK(reason([](Record& record) { record.gpus.reset(); }).find("gpus") != std::string::npos);
+  CHECK(reason([](Record& record) { record.parallel.tensor = 3; }).find("16 GPUs") != std::string::npos);
+  CHECK(reason([](Record& record) { record.parallel.schedule = "spiral"; }).find("spiral") != std::string::npos);
+  CHECK(reason([](Record& record) { record.recompute = "selective (every 2nd layer)"; }).find("every") !=
+        std::string::npos);
+}
+
+TEST_CASE("a record that is left out is not compared") {
+  Record record = gpt_on_two_nodes();
+  record.model.experts = true;
+  const Outcome outcome = predict(record, library);
+  CHECK_FALSE(outcome.step_time);
+  CHECK_FALSE(outcome.oom);
+  REQUIRE(outcome.skipped.size() == 1);
+  CHECK(outcome.skipped.front().quantity == "record");
+}
+
+TEST_CASE("blocks that do not divide by the stages leave one less at both ends if that divides") {
+  Record record = gpt_on_two_nodes();
+  record.model.layers = 30;
+  record.parallel.pipeline = 8;
+  record.parallel.tensor = 2;
+  const Scenario scenario = parse_scenario(map_record(record).scenario, "sample", {}, library);
+  CHECK(scenario.run.partition.blocks_per_stage == std::vector<std::int64_t>{3, 4, 4, 4, 4, 4, 4, 3});
+}
+
+TEST_CASE("a timed run did fit, and its errors are relative") {
+  const Outcome outcome = predict(gpt_on_two_nodes(), library);
+  REQUIRE(outcome.step_time);
+  CHECK(outcome.step_time->error == Approx(outcome.step_time->predicted / 3 - 1));
+  REQUIRE(outcome.oom);
+  CHECK_FALSE(outcome.oom->measured);
+  REQUIRE(outcome.step_time_interval);
+  CHECK(outcome.step_time_interval->low < outcome.step_time->predicted);
+  CHECK(outcome.step_time_interval->high > outcome.step_time->predicted);
+}
+
+TEST_CASE("the bubble of 1F1B comes from the record's stage times alone") {
+  Record record = gpt_on_two_nodes();
+  record.gpus = 4;
+  record.parallel.tensor = 1;
+  record.parallel.pipeline = 4;
+  record.global_batch = 8;
+  record.measured.profile = RecordProfile{0.001, 0.001, 0.001, 0};
+  record.measured.bubble = 0.25;
+  const Outcome outcome = predict(record, library);
+  REQUIRE(outcome.bubble);
+  CHECK(outcome.bubble->predicted == Approx(3.0 / 11));  // (p - 1) / (m + p - 1)
+  CHECK(outcome.bubble->error == Approx(3.0 / 11 - 0.25));
+}
+
+TEST_CASE("layouts of one model are ranked in a set, other models are not in it") {
+  std::vector<Record> records;
+  for (const std::int64_t tensor : {1, 2, 4}) {
+    records.push_back(gpt_on_two_nodes());
+    records.back().id += std::to_string(tensor);
+    records.back().parallel.tensor = tensor;
+    records.back().measured.step_time_s = 1.0 + static_cast<double>(tensor);
+  }
+  records.push_back(gpt_on_two_nodes());
+  records.back().model.layers = 12;
+  const Validation validation = validate(records, library);
+  REQUIRE(validation.sets.size() == 1);
+  CHECK(validation.sets.front().outcomes == std::vector<std::size_t>{0, 1, 2});
+  CHECK(validation.sets.front().best == "sample1");
+  REQUIRE(validation.groups.size() == 1);
+  CHECK(validation.groups.front().compared == 4);
+}
