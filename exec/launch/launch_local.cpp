@@ -63,7 +63,8 @@ int launch_local(const Job& job, const JobArguments& arguments, const std::vecto
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   Trace partial = partial_trace(inputs, "mpi", std::move(operations));
   write_trace(arguments, job.scenario, partial);
-  return exit_code(reports, silent);
+  // mpirun tells what ended first: a process that a signal took, or one that gave up waiting for a stalled one.
+  return status > 128 && !silent.empty() ? 6 : exit_code(reports, silent);
 }
 
 }  // namespace stagecraft

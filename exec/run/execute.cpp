@@ -12,6 +12,8 @@ namespace stagecraft {
 
 namespace {
 
+constexpr std::int32_t most_steps = 255;  // of a trace
+
 Trace empty_trace(const JobInputs& inputs, const char* transport) {
   Trace trace;
   trace.producer = "stagecraft execute";
@@ -62,20 +64,27 @@ void merge(const JobInputs& inputs, std::vector<std::vector<RecordedOp>> ops, co
 Trace partial_trace(const JobInputs& inputs, const char* transport, std::vector<std::vector<RecordedOp>> ops) {
   Trace trace = empty_trace(inputs, transport);
   trace.provenance.push_back({"ended", "early"});
+  std::int32_t last_step = 0;
+  for (const std::vector<RecordedOp>& theirs : ops) {
+    for (const RecordedOp& op : theirs) last_step = std::max(last_step, op.step);
+  }
+  const std::int32_t first_step = std::max(last_step - (most_steps - 1), 0);
   double origin_s = std::numeric_limits<double>::infinity();
   for (const std::vector<RecordedOp>& theirs : ops) {
-    for (const RecordedOp& op : theirs) origin_s = std::min(origin_s, op.begin_s);
+    for (const RecordedOp& op : theirs) {
+      if (op.step >= first_step) origin_s = std::min(origin_s, op.begin_s);
+    }
   }
   split_transfers(inputs, ops);
   for (std::size_t rank = 0; rank < ops.size(); ++rank) {
     const auto global = static_cast<std::int32_t>(rank);
-    append_spans(inputs, global, ops[rank], 0, origin_s, trace);
+    append_spans(inputs, global, ops[rank], first_step, origin_s, trace);
     trace.ranks.push_back({global, coordinates_of(inputs.plan.degrees, Rank(global)).pipeline, 0, 1});
   }
-  for (const Span& span : trace.spans) {
-    trace.end_s = std::max(trace.end_s, span.end_s);
-    trace.steps = std::max(trace.steps, span.step + 1);
-  }
+  trace.steps = last_step - first_step + 1;
+  trace.step_end_s.assign(static_cast<std::size_t>(trace.steps), 0);
+  for (const Span& span : trace.spans) trace.step_end_s[span.step] = std::max(trace.step_end_s[span.step], span.end_s);
+  for (double& end_s : trace.step_end_s) end_s = trace.end_s = std::max(trace.end_s, end_s);
   connect_spans(inputs, trace);
   return trace;
 }

@@ -6,6 +6,7 @@
 
 #include "exec/model/layer.hpp"
 #include "exec/model/stage_model.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 
@@ -59,6 +60,49 @@ void check_model(const Plan& plan, Findings& findings) {
   }
 }
 
+void check_states(const Plan& plan, Findings& findings) {
+  const RunSpec& run = plan.run;
+  const RecipeBytes& recipe = bytes_of(recipe_of(run));
+  if (recipe.compute != recipe.weight && run.precision != Precision::fp8_mixed) {
+    refuse(findings, "execute-recipe", "/recipe",
+           fmt::format("recipe {} casts weights in every pass; the executor keeps them as they are used",
+                       to_text(recipe.recipe)));
+  }
+  if (run.optimizer != Optimizer::adam) {
+    refuse(findings, "execute-optimizer", "/optimizer", fmt::format("no {} here", to_text(run.optimizer)), "adam");
+  }
+  if (run.zero_stage >= 2 && run.sharding.unit == ShardUnit::block) {
+    refuse(findings, "execute-shard-unit", "/sharding/unit",
+           "gathering and reducing block by block inside a pass is simulated only", "stage");
+  }
+  if (run.sharding.group != 0) {
+    refuse(findings, "execute-shard-group", "/sharding/group", "hybrid sharding is simulated only", "0");
+  }
+  const OffloadSpec& offload = run.offload;
+  if (offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu) {
+    refuse(findings, "execute-offload", "/offload", "all states stay on the device");
+  }
+}
+
+void check_memory_savings(const Plan& plan, Findings& findings) {
+  const RunSpec& run = plan.run;
+  const RecomputeModules& modules = run.recompute_modules;
+  const bool whole_blocks = run.recompute == Recompute::full && run.recompute_scope != RecomputeScope::every_block;
+  const bool other_modules = run.recompute == Recompute::selective &&
+                             (!modules.core_attention || modules.norms || modules.activation || modules.mlp);
+  if (run.recompute == Recompute::per_op || whole_blocks || other_modules) {
+    refuse(findings, "execute-recompute", "/recompute",
+           "recomputed is all of every block, or core attention alone; other choices are simulated only", "full");
+  }
+  if (run.loss_kernel != LossKernel::vocabulary_parallel && plan.model.plain_layers.empty()) {
+    refuse(findings, "execute-loss-kernel", "/loss_kernel",
+           fmt::format("no {} loss kernel here", to_text(run.loss_kernel)), "vocabulary_parallel");
+  }
+  if (plan.model.moe.experts > 0) {
+    refuse(findings, "execute-experts", "/model/moe", "blocks of experts are simulated only");
+  }
+}
+
 void check_plain(const Plan& plan, Findings& findings) {
   if (plan.model.plain_layers.empty()) return;
   if (plan.degrees.tensor > 1) {
@@ -108,6 +152,8 @@ Findings refusals(const Plan& plan, const Schedule& compute, const ExecuteOption
   check_schedule_kind(compute, findings);
   check_precision(plan, options, findings);
   check_model(plan, findings);
+  check_states(plan, findings);
+  check_memory_savings(plan, findings);
   check_plain(plan, findings);
   check_layout(plan, compute, findings);
   return findings;
@@ -130,7 +176,13 @@ std::vector<SupportLine> support_matrix() {
       {"fp8_mixed", "refused: no fp8 matrix products"},
       {"attention unfused, fused_softmax, flash_2", "runs"},
       {"attention flash_1, flash_3", "refused: PyTorch has no such kernel"},
-      {"recompute none, selective, full", "runs"},
+      {"recompute none, selective (core attention), full (every block)", "runs"},
+      {"recompute of other modules, of some blocks, or by operation", "refused: simulated only"},
+      {"recipes of states whose weights are stored as they are used", "runs"},
+      {"fp32_autocast, and optimizers other than adam", "refused: simulated only"},
+      {"sharding by block, hybrid sharding", "refused: simulated only"},
+      {"fused, full_fp32 and chunked loss kernels", "refused: simulated only"},
+      {"blocks of experts", "refused: simulated only"},
       {"dropout", "refused: masks would differ from layout to layout"},
       {"plain lists of linear layers with ReLU", "runs"},
       {"plain layers of unknown computation, or over a tensor group",
@@ -144,23 +196,12 @@ BufferPolicy buffer_policy(const Plan& plan, const ExecuteOptions& options) {
   policy.zero_stage = plan.run.zero_stage;
   policy.device = options.device;
   policy.seed = options.seed;
-  switch (plan.run.precision) {
-    case Precision::fp32:
-    case Precision::tf32:
-      break;
-    case Precision::fp16_mixed:
-      policy.value = at::kHalf;
-      policy.master_copy = true;
-      break;
-    case Precision::bf16_mixed:
-    case Precision::fp8_mixed:
-      policy.value = at::kBFloat16;
-      policy.master_copy = true;
-      break;
-    case Precision::bf16_pure:
-      policy.value = policy.gradient = policy.state = at::kBFloat16;
-      break;
-  }
+  const at::ScalarType half = plan.run.precision == Precision::fp16_mixed ? at::kHalf : at::kBFloat16;
+  const RecipeBytes& recipe = bytes_of(recipe_of(plan.run));
+  policy.value = recipe.weight < 4 ? half : at::kFloat;
+  policy.gradient = recipe.gradient < 4 ? half : at::kFloat;
+  policy.state = recipe.moment < 4 ? half : at::kFloat;
+  policy.master_copy = policy.value != policy.state;
   if (options.numbers) {
     policy.value = policy.gradient = policy.state = *options.numbers;
     policy.master_copy = false;

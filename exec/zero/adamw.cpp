@@ -9,7 +9,10 @@ namespace stagecraft {
 
 namespace {
 
-constexpr std::int64_t elements_at_once = 1 << 19;
+/// Elements of a slice: its temporary copy shall fit a core's cache, or keep a GPU busy for longer than its launches.
+std::int64_t elements_at_once(const at::Tensor& state) {
+  return state.is_cpu() ? std::int64_t{1} << 16 : std::int64_t{1} << 22;
+}
 
 FlatSpan intersect(const FlatSpan& a, const FlatSpan& b) {
   const std::int64_t begin = std::max(a.begin, b.begin);
@@ -50,7 +53,7 @@ void update_piece(StageBuffers& buffers, const OwnedPiece& piece, const AdamWOpt
   const std::int64_t decayed = std::clamp<std::int64_t>(decay_end(buffers.layout) - piece.at.begin, 0, piece.at.length);
   for (std::int64_t at = 0; at < piece.at.length;) {
     const std::int64_t limit = at < decayed ? decayed : piece.at.length;
-    const std::int64_t length = std::min(elements_at_once, limit - at);
+    const std::int64_t length = std::min(elements_at_once(buffers.first_moment), limit - at);
     const Moments moments{buffers.first_moment.narrow(0, piece.state_begin + at, length),
                           buffers.second_moment.narrow(0, piece.state_begin + at, length)};
     update_slice(master.narrow(0, at, length), gradient.narrow(0, at, length), moments, options, factor,

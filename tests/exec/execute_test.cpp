@@ -112,17 +112,18 @@ TEST_CASE("A message's send and receive agree on when it passed") {
 TEST_CASE("Memory is counted per rank and comes back to where it was after every step") {
   const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "1f1b");
   JobArguments arguments;
-  arguments.options.steps = 3;
+  arguments.options.steps = 12;
   const std::vector<RankOutcome> outcomes = run(job, arguments);
   const Trace& trace = outcomes[0].result.trace;
   REQUIRE(trace.counters.size() == 2);
   for (const CounterSeries& series : trace.counters) {
-    const std::size_t per_step = series.value.size() / 3;
+    const std::size_t per_step = series.value.size() / 12;
     REQUIRE(per_step > 0);
     // fp32 values, gradients, two moments: at least 16 bytes per parameter of the stage.
     CHECK(series.value.front() > 16.0 * 3 * 32 * 32);
-    // A thread may hold another's few numbers (losses, norms) a moment longer in one step than in the next.
-    CHECK(series.value[per_step] == Approx(series.value[2 * per_step]).epsilon(0).margin(1024));
+    // A thread may hold another's message (4 KiB) or numbers a moment longer in one step than in the next; what stayed
+    // behind in every step would add up.
+    CHECK(series.value[per_step] == Approx(series.value[11 * per_step]).epsilon(0).margin(10 * 1024));
     CHECK(*std::max_element(series.value.begin(), series.value.end()) > series.value.front());
   }
 }
@@ -194,6 +195,8 @@ TEST_CASE("What a failed job had measured is kept as a trace") {
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   const Trace partial = partial_trace(inputs, "in-process", operations);
   CHECK(partial.spans.size() >= 12);
+  CHECK(partial.steps == 1);
+  CHECK(partial.step_end_s == std::vector<double>{partial.end_s});
   CHECK(std::all_of(partial.spans.begin(), partial.spans.end(),
                     [](const Span& span) { return span.end_s >= span.begin_s; }));
 }
