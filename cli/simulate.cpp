@@ -80,7 +80,7 @@ int run_simulate(const Words& words, const Console& console) {
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   if (!steps.empty()) options.overrides.push_back("steps=" + steps);
-  options.memory_curve = !trace_path.empty();
+  options.counters = !trace_path.empty();
   keep_apart(options.file, trace_path, output);
 
   const Rehearsal rehearsal = rehearse(options, console);

@@ -47,7 +47,7 @@ void raster_memory(const RowTarget& target, const MemoryCurve& curve, const Time
       next = next == curve.time_s.size() ? 0 : next;
     }
     while (next + 1 < curve.time_s.size() && curve.time_s[next + 1] <= begin) ++next;
-    const bool any = !curve.time_s.empty() && curve.time_s[next] < end && begin <= curve.time_s.back();
+    const bool any = !curve.time_s.empty() && curve.time_s[next] < end && begin <= curve.end_s;
     std::size_t shown = next;
     for (std::size_t i = next + 1; any && i < curve.time_s.size() && curve.time_s[i] < end; ++i) {
       if (curve.total[i] > curve.total[shown]) shown = i;

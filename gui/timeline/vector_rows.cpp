@@ -55,7 +55,7 @@ void paint_curve(QPainter& painter, QRectF box, const MemoryCurve& curve, const 
     shape << box.bottomLeft();
     for (std::size_t i = 0; i < curve.time_s.size(); ++i) {
       const double x0 = box.left() + view.axis.x_of(curve.time_s[i] + source.shift_s);
-      const double next = i + 1 < curve.time_s.size() ? curve.time_s[i + 1] : source.loaded->trace.end_s;
+      const double next = i + 1 < curve.time_s.size() ? curve.time_s[i + 1] : curve.end_s;
       const double x1 = box.left() + view.axis.x_of(next + source.shift_s);
       const double y = box.bottom() - box.height() * top[i] / scale.top_bytes;
       shape << QPointF(std::clamp(x0, box.left(), box.right()), y)
