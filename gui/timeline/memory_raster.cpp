@@ -19,11 +19,6 @@ std::string spoken(std::string name) {
 
 }  // namespace
 
-MemoryScale memory_scale(const MemoryCurve& curve, double limit_bytes) {
-  const double peak = curve.total.empty() ? 0 : curve.total[curve.peak];
-  return {std::max({peak * 1.12, limit_bytes * 1.12, 1.0}), limit_bytes};
-}
-
 std::size_t memory_color(const std::string& memory_class) {
   for (std::size_t i = 0; i < memory_class_count; ++i) {
     if (memory_class == to_text(static_cast<MemoryClass>(i))) return i;

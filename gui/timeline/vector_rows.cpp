@@ -48,7 +48,7 @@ void paint_slices(QPainter& painter, QRectF box, const SliceRow& slices, const S
 /// Steps of every class, from the top of the stack down, so that lower ones cover the higher ones' lower part.
 void paint_curve(QPainter& painter, QRectF box, const MemoryCurve& curve, const Source& source,
                  const TimelineView& view) {
-  const MemoryScale scale = memory_scale(curve, source.loaded->memory_limit_bytes);
+  const MemoryScale scale = memory_scale(view, curve.rank);
   std::vector<double> top(curve.total);
   for (std::size_t c = curve.classes.size(); c-- > 0;) {
     QPolygonF shape;
