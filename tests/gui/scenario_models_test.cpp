@@ -10,6 +10,7 @@
 #include "gui/models/evaluation.hpp"
 #include "gui/models/form_model.hpp"
 #include "gui/models/headline.hpp"
+#include "gui/models/json_edit.hpp"
 #include "gui/models/problem.hpp"
 #include "gui/models/scenario_document.hpp"
 #include "gui/panels/form_panel.hpp"
