@@ -1,5 +1,7 @@
 #include "gui/render/render_command.hpp"
 
+#include <fmt/core.h>
+
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QFontDatabase>
@@ -144,12 +146,21 @@ RenderRequest parse_render(const QStringList& words) {
   return request;
 }
 
+namespace {
+
+/// Qt warns of a desktop session that a picture does not need, such as a runtime folder that a service has not.
+void only_what_matters(QtMsgType type, const QMessageLogContext& /*where*/, const QString& text) {
+  if (type == QtCriticalMsg || type == QtFatalMsg) fmt::print(stderr, "stagecraft-gui: {}\n", text.toStdString());
+}
+
+}  // namespace
+
 void prepare_offscreen() {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   for (const char* name : {"QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_STYLE_OVERRIDE",
                            "QT_QPA_PLATFORMTHEME", "QT_AUTO_SCREEN_SCALE_FACTOR", "QT_ENABLE_HIGHDPI_SCALING"})
     qunsetenv(name);
-  if (!qEnvironmentVariableIsSet("XDG_RUNTIME_DIR")) qputenv("XDG_RUNTIME_DIR", "/tmp");  // Qt warns otherwise
+  qInstallMessageHandler(only_what_matters);
 }
 
 void render(QApplication& application, const RenderRequest& request, const Library& library) {
