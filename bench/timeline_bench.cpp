@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <string>
 
@@ -76,45 +77,61 @@ TimelineView view_of(const LoadedTrace& loaded, int ranks) {
   return view;
 }
 
-/// Median milliseconds of frames none of which can reuse anything of the one before.
-double frame_ms(TimelineView view, double part) {
+struct FrameTime {
+  double wall_ms = 0;  // median
+  double cpu_ms = 0;   // mean, of all threads: what other programs on the machine do not change
+};
+
+double cpu_seconds() {
+  std::timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+template <class Work>
+FrameTime timed(Work&& work) {
+  const double before = cpu_seconds();
+  const double wall = bench::median_seconds(frames, work);
+  return {1e3 * wall, 1e3 * (cpu_seconds() - before) / (frames + 1)};
+}
+
+/// Frames none of which can reuse anything of the one before.
+FrameTime frame_time(TimelineView view, double part) {
   const double length = view.axis.end_s - view.axis.begin_s;
   const double begin = view.axis.begin_s + length * 0.4 * (1 - part);
   QImage image(width, height, QImage::Format_RGB32);
   PaintCache cache;
   int frame = 0;
-  const double seconds = bench::median_seconds(frames, [&] {
+  return timed([&] {
     view.axis.begin_s = begin + ++frame * 0.37 * part * length / width;
     view.axis.end_s = view.axis.begin_s + length * part;
     QPainter painter(&image);
     paint_timeline(painter, QSize(width, height), view, &cache);
   });
-  return seconds * 1e3;
 }
 
 /// A pan by whole pixels and a scroll: what has been drawn is moved.
-double pan_ms(TimelineView view) {
+FrameTime pan_time(TimelineView view) {
   const double length = view.axis.end_s - view.axis.begin_s;
   view.axis.begin_s += length * 0.3;
   view.axis.end_s = view.axis.begin_s + length * 0.05;
   const double pixel = view.axis.seconds_per_pixel();
   QImage image(width, height, QImage::Format_RGB32);
   PaintCache cache;
-  const double seconds = bench::median_seconds(frames, [&] {
+  return timed([&] {
     view.axis.begin_s += 12 * pixel;
     view.axis.end_s += 12 * pixel;
     QPainter painter(&image);
     paint_timeline(painter, QSize(width, height), view, &cache);
   });
-  return seconds * 1e3;
 }
 
 /// One fillRect for every column of every row: the same pixels without finding out what to draw.
-double fill_ms(const TimelineView& view) {
+FrameTime fill_time(const TimelineView& view) {
   QImage image(width, height, QImage::Format_RGB32);
   const Layout layout = layout_of(view, QSize(width, height));
   const int left = static_cast<int>(layout.rows.left()), top = static_cast<int>(layout.rows.top());
-  return 1e3 * bench::median_seconds(frames, [&] {
+  return timed([&] {
            QPainter painter(&image);
            for (const Row& row : view.rows) {
              for (int x = left; x < width; ++x)
@@ -126,18 +143,19 @@ double fill_ms(const TimelineView& view) {
 void frames_of(const char* name, int ranks, int each, double limit_ms, bool json) {
   const auto loaded = make_loaded_trace(made_up(ranks, each), "bench");
   const TimelineView view = view_of(*loaded, ranks);
-  const double bare = fill_ms(view);
+  const FrameTime bare = fill_time(view);
   const std::string prefix = std::string("timeline/") + name + "-";
-  const auto frame = [&](const char* zoom, double part) {
-    const double ms = frame_ms(view, part);
-    bench::print({prefix + zoom, ms, "ms", limit_ms, "limit"}, json);
-    bench::print({prefix + zoom + "-to-fillrect", ms / bare, "x", {}, ""}, json);
+  const auto show = [&](const std::string& what, const FrameTime& time) {
+    bench::print({prefix + what, time.wall_ms, "ms", limit_ms, "limit"}, json);
+    bench::print({prefix + what + "-cpu", time.cpu_ms, "ms", {}, ""}, json);
+    bench::print({prefix + what + "-to-fillrect", time.wall_ms / bare.wall_ms, "x", {}, ""}, json);
   };
-  frame("out", 1);
-  frame("middle", 0.05);
-  frame("in", 0.001);
-  bench::print({prefix + "pan", pan_ms(view), "ms", limit_ms, "limit"}, json);
-  bench::print({prefix + "fillrect", bare, "ms", {}, ""}, json);
+  show("out", frame_time(view, 1));
+  show("middle", frame_time(view, 0.05));
+  show("in", frame_time(view, 0.001));
+  show("pan", pan_time(view));
+  bench::print({prefix + "fillrect", bare.wall_ms, "ms", {}, ""}, json);
+  bench::print({prefix + "fillrect-cpu", bare.cpu_ms, "ms", {}, ""}, json);
 }
 
 #ifdef STAGECRAFT_HAVE_SIMDJSON
@@ -168,7 +186,9 @@ void opening(bool json) {
   bench::print({"timeline/open-native-1e6", open(path + ".trace"), "s", 3, "limit"}, json);
   std::remove((path + ".trace").c_str());
   write_chrome_json(trace, path + ".json");
+  const double before = cpu_seconds();
   const double seconds = open(path + ".json");
+  bench::print({"timeline/open-chrome-1e6-cpu", (cpu_seconds() - before) / 2, "s", {}, ""}, json);  // it runs twice
   bench::print({"timeline/open-chrome-1e6", seconds, "s", 3, "limit"}, json);
 #ifdef STAGECRAFT_HAVE_SIMDJSON
   bench::print({"timeline/open-chrome-to-simdjson", seconds / simdjson_pass(path + ".json"), "x", {}, ""}, json);

@@ -29,6 +29,7 @@ Trace play(const RehearsalOptions& options, const Estimate& closed_form, const P
 #ifdef STAGECRAFT_HAVE_SIM
   SimulationOptions how;
   how.steps = static_cast<std::int32_t>(closed_form.steps.size());
+  how.link_counters = options.counters;
   return simulate(plan, schedule, graph, costs, topology, how);
 #else
   (void)costs;
@@ -97,7 +98,7 @@ Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
   const Estimate closed_form = estimate(plan, schedule, graph, costs, topology, steps);
   Trace trace = play(options, closed_form, plan, schedule, graph, costs, topology);
   sign(trace, scenario, options, costs.calibration);
-  if (options.memory_curve) add_memory_counters(trace, plan, schedule);
+  if (options.counters) add_memory_counters(trace, plan, schedule);
 
   // summarise
   const std::vector<MemoryPeak> memory = memory_peaks(plan, schedule);

@@ -15,7 +15,7 @@ struct RehearsalOptions {
   std::string file;
   std::vector<std::string> overrides;
   bool estimate = false;      // closed form instead of simulation
-  bool memory_curve = false;  // as counters of the trace
+  bool counters = false;  // of memory and of shared links, in the trace
 };
 
 struct Rehearsal {

@@ -76,7 +76,7 @@ int run_simulate(const Words& words, const Console& console) {
   if (!steps.empty() && std::any_of(options.overrides.begin(), options.overrides.end(), sets_steps))
     throw UsageError("--steps and --set steps say the same thing twice; leave one out");
   if (!steps.empty()) options.overrides.push_back("steps=" + steps);
-  options.memory_curve = !trace_path.empty();
+  options.counters = !trace_path.empty();
   const std::vector<Written> written{{"--trace", trace_path}, {"--output", output}};
   keep_apart({options.file}, written);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 namespace stagecraft {
 namespace {
@@ -24,10 +25,6 @@ constexpr std::array<const char*, slice_class_count> words = {
     "bubble, cool-down",
     "idle, other",
 };
-
-std::int64_t& of(TimeByClass& time, SliceClass slice_class) {
-  return time[static_cast<std::size_t>(slice_class)];
-}
 
 /// Part of `whole` that falls before `at` when spread evenly over a slice: cuts add up to the whole.
 std::int64_t part_before(std::int64_t whole, std::int64_t at, std::int64_t length) {
@@ -126,100 +123,147 @@ std::int64_t nanoseconds(double seconds) {
   return std::llround(std::clamp(seconds * 1e9, -furthest, furthest));
 }
 
+void SliceRow::add(const SlotTime& slot_time, TimeByClass& time) const {
+  for (std::size_t s = 0; s < slots_.size(); ++s) time[static_cast<std::size_t>(slots_[s])] += slot_time[s];
+}
+
 void SliceRow::reserve(std::size_t slices) {
-  begin_.reserve(slices);
-  end_.reserve(slices);
-  kind_.reserve(slices);
   span_.reserve(slices);
-  block_begin_.reserve(slices / block + 1);
-  block_sum_.reserve(slices / block + 1);
+  block_begin_.reserve(slices / block_size + 1);
+  blocks_.reserve(slices / block_size + 1);
+}
+
+std::uint8_t SliceRow::slot_of(SliceClass kind) {
+  const auto found = std::find(slots_.begin(), slots_.end(), kind);
+  const auto slot = static_cast<std::uint8_t>(found - slots_.begin());
+  if (found == slots_.end()) slots_.push_back(kind);
+  return slot;
+}
+
+/// Times that do not fit into 32 bits move into arrays of their own.
+void SliceRow::go_far() {
+  std::vector<std::int64_t> begins, ends;
+  for (std::size_t i = 0; i < span_.size(); ++i) {
+    begins.push_back(begin_ns(i));
+    ends.push_back(end_ns(i));
+  }
+  far_begin_ = std::move(begins);
+  far_end_ = std::move(ends);
 }
 
 void SliceRow::append(const Slice& slice) {
-  assert(slice.end_ns > slice.begin_ns && (begin_.empty() || slice.begin_ns >= end_.back()));
-  if (begin_.size() % block == 0) {
+  assert(slice.end_ns > slice.begin_ns && (span_.empty() || slice.begin_ns >= end_));
+  const std::size_t i = span_.size();
+  if (i % block_size == 0) {
     block_begin_.push_back(slice.begin_ns);
-    block_sum_.push_back(sum_);
+    blocks_.emplace_back().sum = sum_;
   }
   const std::int64_t length = slice.end_ns - slice.begin_ns;
   const std::int64_t tensor = std::clamp<std::int64_t>(slice.tensor_ns, 0, length);
-  if (tensor > 0 && tensor_.empty()) tensor_.resize(begin_.size());
-  if (tensor > 0 || !tensor_.empty()) tensor_.push_back(tensor);
-  of(sum_, slice.kind) += length - tensor;
-  of(sum_, SliceClass::tensor) += tensor;
-  begin_.push_back(slice.begin_ns);
-  end_.push_back(slice.end_ns);
-  kind_.push_back(slice.kind);
+  if (tensor > 0 && tensor_.empty()) {
+    tensor_.resize(i);
+    tensor_slot_ = slot_of(SliceClass::tensor);
+  }
+  if (!tensor_.empty() || tensor > 0) tensor_.push_back(tensor);
+  const std::uint8_t slot = slot_of(slice.kind);
+  sum_[slot] += length - tensor;
+  if (tensor > 0) sum_[tensor_slot_] += tensor;
+  Block& block = blocks_.back();
+  block.slot[i % block_size] = slot;
+  const std::int64_t end = slice.end_ns - block_begin_.back();
+  if (far_end_.empty() && end > std::numeric_limits<std::uint32_t>::max()) go_far();
+  const bool far = !far_end_.empty() || end > std::numeric_limits<std::uint32_t>::max();
+  if (far) {
+    far_begin_.push_back(slice.begin_ns);
+    far_end_.push_back(slice.end_ns);
+  } else {
+    block.end[i % block_size] = static_cast<std::uint32_t>(end);
+    block.length[i % block_size] = static_cast<std::uint32_t>(length);
+  }
   span_.push_back(slice.span);
+  end_ = slice.end_ns;
 }
 
 std::size_t SliceRow::first_ending_after(std::int64_t time_ns) const {
   // Every slice before the last block that begins at or before the time has ended by then, but for its own last one.
   const auto later = std::upper_bound(block_begin_.begin(), block_begin_.end(), time_ns);
   if (later == block_begin_.begin()) return 0;
-  std::size_t i = static_cast<std::size_t>(later - block_begin_.begin() - 1) * block;
-  while (i < end_.size() && end_[i] <= time_ns) ++i;
+  std::size_t i = static_cast<std::size_t>(later - block_begin_.begin() - 1) * block_size;
+  while (i < size() && end_ns(i) <= time_ns) ++i;
   return i;
 }
 
 std::size_t SliceRow::at(std::int64_t time_ns) const {
   const std::size_t i = first_ending_after(time_ns);
-  return i < size() && begin_[i] <= time_ns ? i : size();
+  return i < size() && begin_ns(i) <= time_ns ? i : size();
 }
 
-void SliceRow::add_part(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, TimeByClass& time) const {
-  const std::int64_t begin = std::max(begin_[i], from_ns), end = std::min(end_[i], to_ns);
-  std::int64_t tensor_part = 0;
-  if (!tensor_.empty() && tensor_[i] > 0) {
-    const std::int64_t length = end_[i] - begin_[i];
-    tensor_part = part_before(tensor_[i], end - begin_[i], length) - part_before(tensor_[i], begin - begin_[i], length);
-    of(time, SliceClass::tensor) += tensor_part;
+/// The last block, from block `at` on, that begins at or before `time_ns`; `at` itself if none does.
+std::size_t SliceRow::block_at(std::int64_t time_ns, std::size_t at) const {
+  const std::size_t blocks = block_begin_.size();
+  constexpr std::size_t window = 8;  // counted without a branch, which would be mispredicted
+  if (at + window < blocks) {
+    std::size_t passed = 0;
+    for (std::size_t i = 1; i <= window; ++i) passed += block_begin_[at + i] <= time_ns ? 1U : 0U;
+    at += passed;
+    if (passed < window) return at;
   }
-  of(time, kind_[i]) += end - begin - tensor_part;
-}
-
-/// The last block, from block `from` on, before which every slice ends by `to_ns`.
-std::size_t SliceRow::last_block_within(std::size_t from, std::int64_t to_ns) const {
-  std::size_t reach = 1, low = from;
-  while (low + reach < block_begin_.size() && block_begin_[low + reach] <= to_ns) {
-    low += reach;
+  std::size_t reach = 1;  // galloping
+  while (at + reach < blocks && block_begin_[at + reach] <= time_ns) {
+    at += reach;
     reach *= 2;
   }
-  while (reach > 0) {
-    if (low + reach < block_begin_.size() && block_begin_[low + reach] <= to_ns) low += reach;
-    reach /= 2;
+  for (; reach > 0; reach /= 2) {
+    if (at + reach < blocks && block_begin_[at + reach] <= time_ns) at += reach;
   }
-  return low;
+  return at;
 }
 
-std::size_t SliceRow::add_between(std::size_t first, std::int64_t from_ns, std::int64_t to_ns,
-                                  TimeByClass& time) const {
-  std::size_t i = first;
-  while (i < size() && begin_[i] < to_ns) {
-    if (i % block == 0 && begin_[i] >= from_ns) {
-      const std::size_t here = i / block, there = last_block_within(here, to_ns);
-      if (there > here) {
-        const TimeByClass &before = block_sum_[here], &after = block_sum_[there];
-        for (std::size_t k = 0; k < slice_class_count; ++k) time[k] += after[k] - before[k];
-        i = there * block;
-        continue;
-      }
+std::size_t SliceRow::before(std::int64_t time_ns, std::size_t at, SlotTime& time) const {
+  if (span_.empty()) return time.fill(0), at;
+  at = block_at(time_ns, at);
+  const Block& block = blocks_[at];
+  const std::size_t slots = slots_.size(), first = at * block_size, count = std::min(block_size, size() - first);
+  for (std::size_t s = 0; s < slots; ++s) time[s] = block.sum[s];
+  const bool plain = tensor_.empty(), near = far_end_.empty();
+  if (plain && near) {
+    // Every slice adds what of it lies before the time, which may be nothing; empty places have no length.
+    const std::int64_t within = time_ns - block_begin_[at];
+    for (std::size_t i = 0; i < block_size; ++i) {
+      const std::int64_t length = block.length[i], inside = within - (block.end[i] - length);
+      time[block.slot[i]] += std::min(std::max<std::int64_t>(inside, 0), length);
     }
-    add_part(i, from_ns, to_ns, time);
-    if (end_[i] > to_ns) break;
-    ++i;
+    return at;
   }
-  return i;
+  std::size_t i = 0;
+  for (; i < count && end_ns(first + i) <= time_ns; ++i) {
+    const std::int64_t part = tensor(first + i);
+    time[block.slot[i]] += end_ns(first + i) - begin_ns(first + i) - part;
+    time[tensor_slot_] += part;
+  }
+  if (i == count || begin_ns(first + i) >= time_ns) return at;
+  const std::int64_t begin = begin_ns(first + i), inside = time_ns - begin;
+  const std::int64_t part = plain ? 0 : part_before(tensor_[first + i], inside, end_ns(first + i) - begin);
+  time[block.slot[i]] += inside - part;
+  time[tensor_slot_] += part;
+  return at;
 }
 
 TimeByClass SliceRow::between(std::int64_t from_ns, std::int64_t to_ns) const {
   TimeByClass time{};
-  if (to_ns > from_ns) add_between(first_ending_after(from_ns), from_ns, to_ns, time);
+  if (to_ns <= from_ns) return time;
+  SlotTime first, last;
+  const std::size_t block = before(from_ns, 0, first);
+  before(to_ns, block, last);
+  for (std::size_t s = 0; s < slots_.size(); ++s) last[s] -= first[s];
+  add(last, time);
   return time;
 }
 
 TimeByClass SliceRow::sum() const {
-  return sum_;
+  TimeByClass time{};
+  add(sum_, time);
+  return time;
 }
 
 }  // namespace stagecraft

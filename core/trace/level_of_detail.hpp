@@ -1,6 +1,6 @@
 #pragma once
 // A row of a timeline that can be summed over any stretch of time at a cost that follows what is asked, not how many
-// slices there are: sums of time by class after every 16 slices. Times are whole nanoseconds, so sums are exact: what
+// slices there are: sums of time by class after every 8 slices. Times are whole nanoseconds, so sums are exact: what
 // the pixel columns of a row add up to is what the row adds up to.
 
 #include <array>
@@ -57,15 +57,23 @@ class SliceRow {
     std::uint32_t span = no_span;  // index into Trace::spans
   };
 
+  /// Nanoseconds by the slots of this row: slot s counts class slots()[s]. A row has few classes, and sums over few
+  /// numbers are what zooming out costs.
+  using SlotTime = std::array<std::int64_t, slice_class_count>;
+  const std::vector<SliceClass>& slots() const { return slots_; }
+  void add(const SlotTime& slot_time, TimeByClass& time) const;
+
   void reserve(std::size_t slices);
   /// Precondition: begins at or after the end of the last one, and ends later than it begins.
   void append(const Slice& slice);
 
-  std::size_t size() const { return begin_.size(); }
-  Slice operator[](std::size_t i) const { return {begin_[i], end_[i], tensor(i), kind_[i], span_[i]}; }
-  std::int64_t begin_ns(std::size_t i) const { return begin_[i]; }
-  std::int64_t end_ns(std::size_t i) const { return end_[i]; }
-  SliceClass kind(std::size_t i) const { return kind_[i]; }
+  std::size_t size() const { return span_.size(); }
+  Slice operator[](std::size_t i) const { return {begin_ns(i), end_ns(i), tensor(i), kind(i), span_[i]}; }
+  std::int64_t begin_ns(std::size_t i) const { return far_end_.empty() ? end_ns(i) - length_of(i) : far_begin_[i]; }
+  std::int64_t end_ns(std::size_t i) const {
+    return far_end_.empty() ? block_begin_[i / block_size] + blocks_[i / block_size].end[i % block_size] : far_end_[i];
+  }
+  SliceClass kind(std::size_t i) const { return slots_[blocks_[i / block_size].slot[i % block_size]]; }
   std::uint32_t span(std::size_t i) const { return span_[i]; }
 
   /// Index of the first slice that ends after `time_ns`; size() if there is none.
@@ -77,22 +85,44 @@ class SliceRow {
   TimeByClass between(std::int64_t from_ns, std::int64_t to_ns) const;
   TimeByClass sum() const;
 
-  /// Adds what lies within [from_ns, to_ns) to `time`. `first` is the first slice that ends after from_ns; returned is
-  /// the first that ends after to_ns. Costs at most two blocks and a search, however many slices lie between.
-  std::size_t add_between(std::size_t first, std::int64_t from_ns, std::int64_t to_ns, TimeByClass& time) const;
+  /// Sums of all that lies before `time_ns`: those of a block and of at most 8 slices. `block` is where to begin to
+  /// look, not after the one wanted; returned is the block that was found.
+  std::size_t before(std::int64_t time_ns, std::size_t block, SlotTime& time) const;
+
+  /// Asks for a block that will be wanted soon: most of the time of a sum is spent waiting for memory.
+  [[gnu::always_inline]] void expect(std::size_t block) const {  // else GCC takes it for a call without effect
+    if (block >= blocks_.size()) return;
+    const char* const at = reinterpret_cast<const char*>(&blocks_[block]);
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+  }
+
+  static constexpr std::size_t block_size = 8;
 
  private:
-  static constexpr std::size_t block = 16;
-  std::int64_t tensor(std::size_t i) const { return tensor_.empty() ? 0 : tensor_[i]; }
-  void add_part(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, TimeByClass& time) const;
-  std::size_t last_block_within(std::size_t from, std::int64_t to_ns) const;
+  /// 8 slices, together in memory: times relative to the begin of the first one. Three lines of a cache, of which a sum
+  /// over seven classes reads two.
+  struct alignas(64) Block {
+    std::array<std::uint8_t, block_size> slot{};
+    std::array<std::uint32_t, block_size> end{}, length{};  // nanoseconds; unused where a row has far times
+    SlotTime sum{};                                         // of all slices before the block
+  };
 
-  std::vector<std::int64_t> begin_, end_, tensor_;  // tensor_ is empty if no slice has any
-  std::vector<SliceClass> kind_;
+  std::int64_t length_of(std::size_t i) const { return blocks_[i / block_size].length[i % block_size]; }
+  std::int64_t tensor(std::size_t i) const { return tensor_.empty() ? 0 : tensor_[i]; }
+  std::size_t block_at(std::int64_t time_ns, std::size_t at) const;
+  std::uint8_t slot_of(SliceClass kind);
+  void go_far();
+
+  std::vector<std::int64_t> block_begin_;  // begin of slice i * block_size
+  std::vector<Block> blocks_;
+  std::vector<std::int64_t> far_begin_, far_end_;  // of rows in which 8 slices last longer than 4 s; else empty
+  std::vector<std::int64_t> tensor_;               // empty if no slice has any
   std::vector<std::uint32_t> span_;
-  std::vector<std::int64_t> block_begin_;  // begin of slice i * block
-  std::vector<TimeByClass> block_sum_;     // of the slices before i * block
-  TimeByClass sum_{};
+  std::vector<SliceClass> slots_;
+  std::uint8_t tensor_slot_ = 0;
+  std::int64_t end_ = 0;  // of the last slice
+  SlotTime sum_{};
 };
 
 }  // namespace stagecraft

@@ -62,6 +62,7 @@ CompareWidget::CompareWidget(QWidget* parent) : QWidget(parent), state_(std::mak
   bar->addWidget(interleave);
   bar->addSpacing(12);
   bar->addWidget(label);
+  bar->addSpacing(4);
   bar->addWidget(s.alignment);
 
   s.classes = new PlainTableModel(this);

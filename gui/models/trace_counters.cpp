@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "memory/memory_class.hpp"
 
@@ -17,7 +18,24 @@ std::size_t stacking_order(const std::string& name) {
   return memory_class_count;
 }
 
-MemoryCurve merged(std::int32_t rank, std::vector<const CounterSeries*> series) {
+/// In the order of time and with amounts that can be drawn: a file may hold any numbers.
+CounterSeries cleaned(const CounterSeries& series) {
+  CounterSeries clean{series.name, series.unit, series.rank, {}, {}};
+  std::vector<std::size_t> order(std::min(series.time_s.size(), series.value.size()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return series.time_s[a] < series.time_s[b]; });
+  for (const std::size_t i : order) {
+    constexpr double most = 1e24;
+    clean.time_s.push_back(series.time_s[i]);
+    clean.value.push_back(series.value[i] >= 0 ? std::min(series.value[i], most) : 0);  // not a number: nothing
+  }
+  return clean;
+}
+
+MemoryCurve merged(std::int32_t rank, const std::vector<CounterSeries>& all) {
+  std::vector<const CounterSeries*> series;
+  for (const CounterSeries& one : all) series.push_back(&one);
   const auto name_of = [](const CounterSeries* s) { return s->name.substr(memory_prefix.size()); };
   const bool by_class =
       std::any_of(series.begin(), series.end(), [&](const CounterSeries* s) { return name_of(s) != total_name; });
@@ -54,16 +72,18 @@ MemoryCurve merged(std::int32_t rank, std::vector<const CounterSeries*> series) 
 }  // namespace
 
 std::vector<MemoryCurve> memory_curves(const Trace& trace) {
-  std::map<std::int32_t, std::vector<const CounterSeries*>> of_rank;
+  std::map<std::int32_t, std::vector<CounterSeries>> of_rank;
   for (const CounterSeries& series : trace.counters) {
     if (series.rank >= 0 && series.name.starts_with(memory_prefix) && !series.time_s.empty()) {
-      of_rank[series.rank].push_back(&series);
+      of_rank[series.rank].push_back(cleaned(series));
     }
   }
   std::vector<MemoryCurve> curves;
-  for (auto& [rank, series] : of_rank) {
-    MemoryCurve curve = merged(rank, std::move(series));
-    if (!curve.classes.empty()) curves.push_back(std::move(curve));
+  for (const auto& [rank, series] : of_rank) {
+    MemoryCurve curve = merged(rank, series);
+    if (curve.classes.empty()) continue;
+    curve.end_s = std::max(trace.end_s, curve.time_s.back());
+    curves.push_back(std::move(curve));
   }
   return curves;
 }
@@ -72,7 +92,8 @@ std::vector<LinkCurve> link_curves(const Trace& trace) {
   std::vector<LinkCurve> curves;
   for (const CounterSeries& series : trace.counters) {
     if (!series.name.starts_with(link_prefix) || series.time_s.empty()) continue;
-    curves.push_back({series.name.substr(link_prefix.size()), series.time_s, series.value});
+    CounterSeries clean = cleaned(series);
+    curves.push_back({series.name.substr(link_prefix.size()), std::move(clean.time_s), std::move(clean.value)});
   }
   std::sort(curves.begin(), curves.end(), [](const LinkCurve& a, const LinkCurve& b) { return a.name < b.name; });
   return curves;

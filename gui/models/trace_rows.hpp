@@ -21,6 +21,7 @@ struct MemoryCurve {
   std::vector<double> time_s;              // ascending, shared by all classes
   std::vector<std::vector<double>> bytes;  // [class][point]
   std::vector<double> total;               // [point]
+  double end_s = 0;                        // how long the last value holds
   std::size_t peak = 0;                    // point of the largest total
 };
 

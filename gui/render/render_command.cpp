@@ -1,5 +1,7 @@
 #include "gui/render/render_command.hpp"
 
+#include <fmt/core.h>
+
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QFontDatabase>
@@ -149,7 +151,10 @@ void prepare_offscreen() {
   for (const char* name : {"QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_STYLE_OVERRIDE",
                            "QT_QPA_PLATFORMTHEME", "QT_AUTO_SCREEN_SCALE_FACTOR", "QT_ENABLE_HIGHDPI_SCALING"})
     qunsetenv(name);
-  if (!qEnvironmentVariableIsSet("XDG_RUNTIME_DIR")) qputenv("XDG_RUNTIME_DIR", "/tmp");  // Qt warns otherwise
+  // Qt remarks that a bare environment has no runtime folder; a picture needs none.
+  qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString& text) {
+    if (!text.startsWith("QStandardPaths: ")) fmt::print(stderr, "stagecraft-gui: {}\n", text.toStdString());
+  });
 }
 
 void render(QApplication& application, const RenderRequest& request, const Library& library) {

@@ -19,11 +19,6 @@ std::string spoken(std::string name) {
 
 }  // namespace
 
-MemoryScale memory_scale(const MemoryCurve& curve, double limit_bytes) {
-  const double peak = curve.total.empty() ? 0 : curve.total[curve.peak];
-  return {std::max({peak * 1.12, limit_bytes * 1.12, 1.0}), limit_bytes};
-}
-
 std::size_t memory_color(const std::string& memory_class) {
   for (std::size_t i = 0; i < memory_class_count; ++i) {
     if (memory_class == to_text(static_cast<MemoryClass>(i))) return i;
@@ -47,7 +42,7 @@ void raster_memory(const RowTarget& target, const MemoryCurve& curve, const Time
       next = next == curve.time_s.size() ? 0 : next;
     }
     while (next + 1 < curve.time_s.size() && curve.time_s[next + 1] <= begin) ++next;
-    const bool any = !curve.time_s.empty() && curve.time_s[next] < end && begin <= curve.time_s.back();
+    const bool any = !curve.time_s.empty() && curve.time_s[next] < end && begin <= curve.end_s;
     std::size_t shown = next;
     for (std::size_t i = next + 1; any && i < curve.time_s.size() && curve.time_s[i] < end; ++i) {
       if (curve.total[i] > curve.total[shown]) shown = i;

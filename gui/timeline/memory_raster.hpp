@@ -5,15 +5,9 @@
 #include "gui/timeline/palette.hpp"
 #include "gui/timeline/row_raster.hpp"
 #include "gui/timeline/time_axis.hpp"
+#include "gui/timeline/view_geometry.hpp"
 
 namespace stagecraft::gui {
-
-struct MemoryScale {
-  double top_bytes = 1;    // at the upper edge of the row
-  double limit_bytes = 0;  // 0: unknown
-};
-/// The limit or the peak, whichever is higher, with room above.
-MemoryScale memory_scale(const MemoryCurve& curve, double limit_bytes);
 
 /// Index into Palette::memory of a class.
 std::size_t memory_color(const std::string& memory_class);

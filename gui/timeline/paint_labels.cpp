@@ -179,7 +179,7 @@ void paint_memory_notes(QPainter& painter, const Layout& layout, const TimelineV
     const Source& source = view.sources[row.source];
     for (const MemoryCurve& curve : source.loaded->memory) {
       if (curve.rank != row.rank) continue;
-      const MemoryScale scale = memory_scale(curve, source.loaded->memory_limit_bytes);
+      const MemoryScale scale = memory_scale(view, curve.rank);
       const auto y_of = [&](double bytes) { return y + row.height * (1 - bytes / scale.top_bytes); };
       if (scale.limit_bytes > 0) {
         const double limit = std::floor(y_of(scale.limit_bytes)) + 0.5;

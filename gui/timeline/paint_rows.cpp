@@ -99,8 +99,8 @@ class Frame {
       if (curve.rank != row.rank) continue;
       TimeAxis axis{view_.axis.time_at(part.left / dpr_), view_.axis.time_at(part.right / dpr_),
                     static_cast<double>(part.right - part.left)};
-      raster_memory(target, curve, axis, source.shift_s, part.right - part.left,
-                    memory_scale(curve, source.loaded->memory_limit_bytes), view_.palette, view_.palette.row);
+      raster_memory(target, curve, axis, source.shift_s, part.right - part.left, memory_scale(view_, row.rank),
+                    view_.palette, view_.palette.row);
       return;
     }
   }

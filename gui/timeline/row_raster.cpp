@@ -23,7 +23,22 @@ constexpr std::array<SliceClass, slice_class_count> bottom_up = {
 
 class Raster {
  public:
-  Raster(const RowTarget& target, const RowColors& colors) : target_(target), colors_(colors) {
+  /// `classes` are those of which times are stacked, in the order in which times are given.
+  Raster(const RowTarget& target, const RowColors& colors, std::span<const SliceClass> classes)
+      : target_(target), colors_(colors) {
+    for (const SliceClass kind : bottom_up) {
+      const auto found = std::find(classes.begin(), classes.end(), kind);
+      if (found == classes.end()) continue;
+      const auto k = static_cast<std::size_t>(kind);
+      const QRgb fill = colors.fill[k];
+      layers_[layer_count_++] = {static_cast<std::size_t>(found - classes.begin()),
+                                 k,
+                                 fill,
+                                 colors.hatch[k] != fill,
+                                 static_cast<float>(qRed(fill)),
+                                 static_cast<float>(qGreen(fill)),
+                                 static_cast<float>(qBlue(fill))};
+    }
     clip_top_ = std::max(target.clip_top, target.top);
     clip_bottom_ = std::min(target.clip_bottom, target.top + target.height);
   }
@@ -54,47 +69,53 @@ class Raster {
     }
   }
 
-  /// One column divided in the proportions of `time`, of which `whole` fills the height. A pixel that several classes
-  /// share has their mean colour, so the colours of the column add up to its times.
-  void stacked(int column, const TimeByClass& time, float pixels_per_ns) {
-    int y = target_.top + target_.height - 1;      // the pixel being filled, from the bottom
+  /// One column divided in the proportions of `time`, in nanoseconds. A pixel that several classes share has their mean
+  /// colour, so the colours of the column add up to its times.
+  void stacked(int column, const std::int64_t* time, float pixels_per_ns) {
+    const int bottom = target_.top + target_.height - 1;
+    int y = bottom;  // the pixel being filled, from the bottom
+    QRgb* pixel = at(column, y);
     float room = 1, red = 0, green = 0, blue = 0;  // of that pixel
     const auto put = [&](QRgb color) {
-      if (y >= clip_top_ && y < clip_bottom_) *at(column, y) = color;
+      if (y >= clip_top_ && y < clip_bottom_) *pixel = color;
+      pixel -= target_.stride;
       --y;
     };
-    const auto mix = [&](QRgb color, float part) {
-      red += part * static_cast<float>(qRed(color));
-      green += part * static_cast<float>(qGreen(color));
-      blue += part * static_cast<float>(qBlue(color));
-      room -= part;
-    };
     const auto finish = [&] {
-      put(qRgb(static_cast<int>(red + 0.5F), static_cast<int>(green + 0.5F), static_cast<int>(blue + 0.5F)));
+      put(0xff000000U | (static_cast<QRgb>(red + 0.5F) << 16) | (static_cast<QRgb>(green + 0.5F) << 8) |
+          static_cast<QRgb>(blue + 0.5F));
       room = 1;
       red = green = blue = 0;
     };
-    for (const SliceClass kind : bottom_up) {
-      const auto k = static_cast<std::size_t>(kind);
-      if (time[k] <= 0) continue;
-      float height = static_cast<float>(time[k]) * pixels_per_ns;
-      if (height < room) {
-        mix(colors_.fill[k], height);
-        continue;
-      }
-      if (room < 1) {
-        height -= room;
-        mix(colors_.fill[k], room);
+    for (std::size_t l = 0; l < layer_count_; ++l) {
+      const Layer& layer = layers_[l];
+      if (time[layer.slot] <= 0) continue;
+      float height = static_cast<float>(time[layer.slot]) * pixels_per_ns;
+      if (room < 1 || height < 1) {
+        const float part = std::min(height, room);
+        red += part * layer.red;
+        green += part * layer.green;
+        blue += part * layer.blue;
+        room -= part;
+        height -= part;
+        if (room > least) continue;
         finish();
       }
-      const int whole_pixels = static_cast<int>(height + 1e-4F);
-      const bool hatched = colors_.hatch[k] != colors_.fill[k];
-      for (int i = 0; i < whole_pixels; ++i) put(hatched ? pattern(k, column, y) : colors_.fill[k]);
-      height -= static_cast<float>(whole_pixels);
-      if (height > 1e-4F) mix(colors_.fill[k], height);
+      while (height >= 1 - least) {
+        put(layer.hatched ? pattern(layer.kind, column, y) : layer.fill);
+        height -= 1;
+      }
+      if (height > least) {
+        red = height * layer.red;
+        green = height * layer.green;
+        blue = height * layer.blue;
+        room = 1 - height;
+      }
     }
     if (room < 1) {
-      mix(colors_.gap, room);
+      red += room * static_cast<float>(qRed(colors_.gap));
+      green += room * static_cast<float>(qGreen(colors_.gap));
+      blue += room * static_cast<float>(qBlue(colors_.gap));
       finish();
     }
     while (y >= clip_top_) put(colors_.gap);
@@ -109,8 +130,18 @@ class Raster {
     return phase < colors_.hatch_line ? colors_.hatch[k] : colors_.fill[k];
   }
 
+  static constexpr float least = 1e-3F;  // of a pixel
+  struct Layer {
+    std::size_t slot = 0, kind = 0;
+    QRgb fill = 0;
+    bool hatched = false;
+    float red = 0, green = 0, blue = 0;
+  };
+
   const RowTarget& target_;
   const RowColors& colors_;
+  std::array<Layer, slice_class_count> layers_;
+  std::size_t layer_count_ = 0;
   int clip_top_ = 0, clip_bottom_ = 0;
 };
 
@@ -128,13 +159,9 @@ QRgb blended(QRgb a, QRgb b, float part_of_b) {
   return qRgb(mix(qRed(a), qRed(b)), mix(qGreen(a), qGreen(b)), mix(qBlue(a), qBlue(b)));
 }
 
-std::array<SliceClass, slice_class_count> stacking_order() {
-  return bottom_up;
-}
-
 void raster_row(const RowTarget& target, const SliceRow& row, std::span<const std::int64_t> bounds,
                 const RowColors& colors, const SlackDimming& dimming) {
-  Raster raster(target, colors);
+  Raster raster(target, colors, row.slots());
   if (!raster.visible()) return;
   raster.clear(static_cast<int>(bounds.size()) - 1);
   const auto dim_of = [&](std::uint32_t span) {
@@ -153,14 +180,14 @@ void raster_row(const RowTarget& target, const SliceRow& row, std::span<const st
         raster.solid(first, last, slice.kind, tensor, dim_of(slice.span),
                      begins_here && last - first >= separator_from);
       },
-      [&](int column, const TimeByClass& time) {
-        raster.stacked(column, time, pixels_per_ns(bounds, column, target.height, 1));
+      [&](int column, const SliceRow::SlotTime& time) {
+        raster.stacked(column, time.data(), pixels_per_ns(bounds, column, target.height, 1));
       });
 }
 
 void raster_mean(const RowTarget& target, const std::vector<const SliceRow*>& rows,
                  std::span<const std::int64_t> bounds, const RowColors& colors) {
-  Raster raster(target, colors);
+  Raster raster(target, colors, bottom_up);
   if (!raster.visible() || rows.empty()) return;
   const std::size_t columns = bounds.size() - 1;
   std::vector<TimeByClass> sum(columns, TimeByClass{});
@@ -168,20 +195,33 @@ void raster_mean(const RowTarget& target, const std::vector<const SliceRow*>& ro
     sample_columns(
         *row, bounds,
         [&](int first, int last, std::size_t i) {
+          const SliceRow::Slice slice = (*row)[i];
+          if (slice.tensor_ns == 0) {
+            const auto kind = static_cast<std::size_t>(slice.kind);
+            for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(last); ++k) {
+              sum[k][kind] += bounds[k + 1] - bounds[k];
+            }
+            return;
+          }
+          SliceRow::SlotTime until, next;
+          std::size_t block = row->before(bounds[static_cast<std::size_t>(first)], i / SliceRow::block_size, until);
           for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(last); ++k) {
-            row->add_between(i, bounds[k], bounds[k + 1], sum[k]);
+            block = row->before(bounds[k + 1], block, next);
+            for (std::size_t s = 0; s < row->slots().size(); ++s) {
+              sum[k][static_cast<std::size_t>(row->slots()[s])] += next[s] - until[s];
+            }
+            until = next;
           }
         },
-        [&](int column, const TimeByClass& time) {
-          TimeByClass& of = sum[static_cast<std::size_t>(column)];
-          for (std::size_t i = 0; i < slice_class_count; ++i) of[i] += time[i];
-        });
+        [&](int column, const SliceRow::SlotTime& time) { row->add(time, sum[static_cast<std::size_t>(column)]); });
   }
   raster.clear(static_cast<int>(columns));
+  std::array<std::int64_t, slice_class_count> stack{};
   for (int k = 0; k < static_cast<int>(columns); ++k) {
-    if (bounds[static_cast<std::size_t>(k) + 1] == bounds[static_cast<std::size_t>(k)]) continue;
-    raster.stacked(k, sum[static_cast<std::size_t>(k)],
-                   pixels_per_ns(bounds, k, target.height, static_cast<float>(rows.size())));
+    const auto column = static_cast<std::size_t>(k);
+    if (bounds[column + 1] == bounds[column]) continue;
+    for (std::size_t l = 0; l < bottom_up.size(); ++l) stack[l] = sum[column][static_cast<std::size_t>(bottom_up[l])];
+    raster.stacked(k, stack.data(), pixels_per_ns(bounds, k, target.height, static_cast<float>(rows.size())));
   }
 }
 

@@ -44,7 +44,4 @@ void raster_row(const RowTarget& target, const SliceRow& row, std::span<const st
 void raster_mean(const RowTarget& target, const std::vector<const SliceRow*>& rows,
                  std::span<const std::int64_t> bounds, const RowColors& colors);
 
-/// Height in pixels of every class of one column, bottom up in `stacking_order`; adds up to at most `height`.
-std::array<SliceClass, slice_class_count> stacking_order();
-
 }  // namespace stagecraft::gui

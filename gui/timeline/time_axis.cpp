@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace stagecraft::gui {
@@ -29,6 +30,16 @@ double round_up(double rough) {
   return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
+/// The unit of the distance, or a larger one where times are far from 0 and would have more than five digits.
+Unit unit_for(double step_s, double furthest_s) {
+  constexpr std::array units = {nano, micro, milli, second};
+  const Unit finest = unit_of(step_s);
+  for (const Unit unit : units) {
+    if (unit.seconds >= finest.seconds && furthest_s / unit.seconds < 1e5) return unit;
+  }
+  return second;
+}
+
 std::string in_unit(double seconds, Unit unit, double resolution_s) {
   const double value = seconds / unit.seconds;
   const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(resolution_s / unit.seconds) - 1e-9)), 0, 9);
@@ -46,6 +57,9 @@ TimeAxis clamped(TimeAxis axis, TimeLimits limits) {
   if (length != axis.end_s - axis.begin_s) axis.begin_s = middle - length / 2;
   axis.begin_s = std::clamp(axis.begin_s, first, last - length);
   axis.end_s = axis.begin_s + length;
+  if (!(axis.end_s > axis.begin_s)) {  // so far from 0 that nothing so short can be told apart
+    axis.end_s = axis.begin_s + std::max(std::abs(axis.begin_s) * 1e-9, finest_s_per_pixel);
+  }
   return axis;
 }
 
@@ -69,8 +83,7 @@ TimeAxis fitted(const TimeAxis& axis, double begin_s, double end_s, TimeLimits l
 
 std::vector<Tick> ticks(const TimeAxis& axis, double least_pixels) {
   const double step = round_up(least_pixels * axis.seconds_per_pixel());
-  // Where the axis is far from 0 the numbers are long: the distance tells the unit.
-  const Unit unit = unit_of(step);
+  const Unit unit = unit_for(step, std::max(std::abs(axis.begin_s), std::abs(axis.end_s)));
   std::vector<Tick> result;
   const double first = std::ceil(axis.begin_s / step - 1e-6);
   for (double i = first; i * step <= axis.end_s && result.size() < 1000; ++i) {

@@ -48,14 +48,14 @@ void paint_slices(QPainter& painter, QRectF box, const SliceRow& slices, const S
 /// Steps of every class, from the top of the stack down, so that lower ones cover the higher ones' lower part.
 void paint_curve(QPainter& painter, QRectF box, const MemoryCurve& curve, const Source& source,
                  const TimelineView& view) {
-  const MemoryScale scale = memory_scale(curve, source.loaded->memory_limit_bytes);
+  const MemoryScale scale = memory_scale(view, curve.rank);
   std::vector<double> top(curve.total);
   for (std::size_t c = curve.classes.size(); c-- > 0;) {
     QPolygonF shape;
     shape << box.bottomLeft();
     for (std::size_t i = 0; i < curve.time_s.size(); ++i) {
       const double x0 = box.left() + view.axis.x_of(curve.time_s[i] + source.shift_s);
-      const double next = i + 1 < curve.time_s.size() ? curve.time_s[i + 1] : source.loaded->trace.end_s;
+      const double next = i + 1 < curve.time_s.size() ? curve.time_s[i + 1] : curve.end_s;
       const double x1 = box.left() + view.axis.x_of(next + source.shift_s);
       const double y = box.bottom() - box.height() * top[i] / scale.top_bytes;
       shape << QPointF(std::clamp(x0, box.left(), box.right()), y)

@@ -75,6 +75,17 @@ std::optional<SliceRef> slice_at(const TimelineView& view, QPointF point) {
   return SliceRef{row.source, row.lanes.front(), static_cast<std::uint32_t>(slice)};
 }
 
+MemoryScale memory_scale(const TimelineView& view, std::int32_t rank) {
+  double peak = 0, limit = 0;
+  for (const Source& source : view.sources) {
+    limit = std::max(limit, source.loaded->memory_limit_bytes);
+    for (const MemoryCurve& curve : source.loaded->memory) {
+      if (curve.rank == rank) peak = std::max(peak, curve.total[curve.peak]);
+    }
+  }
+  return {std::max({peak * 1.12, limit * 1.12, 1.0}), limit};
+}
+
 std::vector<std::uint32_t> lanes_of_rows(const TimelineView& view, std::uint8_t source, std::size_t first,
                                          std::size_t last) {
   std::vector<std::uint32_t> lanes;

@@ -28,6 +28,13 @@ std::optional<QRectF> span_rect(const TimelineView& view, std::uint8_t source, s
 /// The slice under a point of the rows, if any; of a row that sums several lanes there is none.
 std::optional<SliceRef> slice_at(const TimelineView& view, QPointF point);
 
+/// One scale for the memory of a rank in all traces of a view, so that their curves can be compared.
+struct MemoryScale {
+  double top_bytes = 1;    // at the upper edge of the row
+  double limit_bytes = 0;  // 0: unknown
+};
+MemoryScale memory_scale(const TimelineView& view, std::int32_t rank);
+
 /// All lanes of rows [first, last] of one source, each once; a row that is folded stands for its main lane alone.
 std::vector<std::uint32_t> lanes_of_rows(const TimelineView& view, std::uint8_t source, std::size_t first,
                                          std::size_t last);

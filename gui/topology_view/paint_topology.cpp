@@ -87,6 +87,7 @@ class Picture {
     box(fabric_, most);
     painter_.setPen(QColor(palette.ink));
     QString text = QString::fromStdString(to_text(picture_.topology->cluster.fabric.kind)) + QStringLiteral(" fabric");
+    text.replace(QLatin1Char('_'), QLatin1Char('-'));
     if (most >= 0) text += QStringLiteral(": %1 at %2 %").arg(worst).arg(100 * most, 0, 'f', 0);
     painter_.drawText(fabric_, Qt::AlignCenter, text);
   }
@@ -107,13 +108,6 @@ class Picture {
     painter_.setBrush(QColor(palette.header));
     painter_.drawRoundedRect(area, 6, 6);
     painter_.setBrush(Qt::NoBrush);
-    QFont bold = picture_.font;
-    bold.setWeight(QFont::DemiBold);
-    painter_.setFont(bold);
-    painter_.setPen(QColor(palette.ink));
-    painter_.drawText(QRectF(area.left() + 10, area.top() + 4, area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
-                      QStringLiteral("node %1").arg(node));
-    painter_.setFont(picture_.font);
     const QRectF inner = area.adjusted(10, 28, -10, -10);
     std::map<std::string, QRectF> place;
     const double step =
@@ -139,6 +133,20 @@ class Picture {
       const bool fits = QFontMetricsF(picture_.font).horizontalAdvance(name) < rect.width() - 2;
       if (fits) painter_.drawText(rect, Qt::AlignCenter, name);
     }
+    draw_name(node, area);
+  }
+
+  /// Over the wires that pass it.
+  void draw_name(std::int32_t node, QRectF area) {
+    QFont bold = picture_.font;
+    bold.setWeight(QFont::DemiBold);
+    painter_.setFont(bold);
+    const QString name = QStringLiteral("node %1").arg(node);
+    const QRectF box(area.left() + 8, area.top() + 4, QFontMetricsF(bold).horizontalAdvance(name) + 6, 18);
+    painter_.fillRect(box, QColor(picture_.palette.header));
+    painter_.setPen(QColor(picture_.palette.ink));
+    painter_.drawText(box.adjusted(2, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, name);
+    painter_.setFont(picture_.font);
   }
 
   /// Both directions of a wire side by side, idle ones first so that loaded ones lie on top.
@@ -166,10 +174,10 @@ class Picture {
     }
     std::stable_sort(strokes.begin(), strokes.end(),
                      [](const Stroke& a, const Stroke& b) { return a.utilisation < b.utilisation; });
+    const QRgb unknown = blended(picture_.palette.grid, picture_.palette.faint_ink, 0.25F);
     for (const Stroke& stroke : strokes) {
       const double width = stroke.utilisation < 0 ? 1 : 1.2 + 3.3 * std::min(stroke.utilisation, 1.0);
-      const QRgb color =
-          stroke.utilisation < 0 ? picture_.palette.grid : load_color(picture_.palette, stroke.utilisation);
+      const QRgb color = stroke.utilisation < 0 ? unknown : load_color(picture_.palette, stroke.utilisation);
       painter_.setPen(QPen(QColor(color), width, Qt::SolidLine, Qt::RoundCap));
       painter_.drawLine(stroke.line);
     }

@@ -58,6 +58,7 @@ TopologyWidget::TopologyWidget(QWidget* parent) : QWidget(parent), state_(std::m
   s.headline->setContentsMargins(12, 8, 12, 8);
   s.headline->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   s.links = new PlainTableModel(this);
+  s.links->set_table(link_table({}));  // the columns
   auto* proxy = new QSortFilterProxyModel(this);
   proxy->setSourceModel(s.links);
   proxy->setSortRole(Qt::UserRole);

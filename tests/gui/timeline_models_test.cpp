@@ -1,6 +1,8 @@
 // Models of traces, without widgets.
 #include <QAbstractItemModelTester>
+#include <QPainter>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "gui/models/trace_area_model.hpp"
 #include "gui/models/trace_compare.hpp"
@@ -8,6 +10,7 @@
 #include "gui/models/trace_link_load.hpp"
 #include "gui/models/trace_slice_table.hpp"
 #include "gui/timeline/memory_raster.hpp"
+#include "gui/timeline/paint_timeline.hpp"
 #include "gui/timeline/rows.hpp"
 #include "gui_traces.hpp"
 
@@ -161,4 +164,23 @@ TEST_CASE("two traces are compared class by class, kind by kind, operation by op
   REQUIRE(shift);
   CHECK(b->trace.spans[pair.measured].begin_s + *shift == Approx(a->trace.spans[pair.predicted].begin_s));
   CHECK_FALSE(shift_to_operation(*a, *b, comparison, true, no_span));
+}
+
+TEST_CASE("counters and times of any value are drawn without harm") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  Trace trace = pipeline(2, 2);
+  trace.counters.push_back({"memory/odd", "B", 0, {3e-3, 1e-3, 2e-3}, {nan, infinite, -5}});
+  trace.spans.back().end_s = 1e300;
+  trace.end_s = trace.step_end_s[0] = 1e300;
+  sort_spans(trace);
+  const auto loaded = make_loaded_trace(std::move(trace), "odd");
+  const QSize size(400, 300);
+  TimelineView view = whole_view({{loaded.get(), 0}}, size, false, test_font());
+  QImage image(size, QImage::Format_RGB32);
+  for (const double begin : {0.0, 1e300, -1e300}) {
+    view.axis = fitted(view.axis, begin, begin, {begin, begin});
+    QPainter painter(&image);
+    paint_timeline(painter, size, view);
+    CHECK(view.axis.end_s > view.axis.begin_s);
+  }
 }

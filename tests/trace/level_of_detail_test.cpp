@@ -18,11 +18,11 @@ std::int64_t at(const TimeByClass& time, SliceClass kind) {
 }
 
 /// n slices of uneven lengths with gaps, classes in turn, every fifth with a tensor part.
-SliceRow uneven_row(int n) {
+SliceRow uneven_row(int n, std::int64_t scale = 1) {
   SliceRow row;
   std::int64_t time = 5;
   for (int i = 0; i < n; ++i) {
-    const std::int64_t length = 1 + (i * 37) % 23;
+    const std::int64_t length = scale * (1 + (i * 37) % 23);
     const std::int64_t tensor = i % 5 == 0 ? length / 3 : 0;
     row.append({time, time + length, tensor, static_cast<SliceClass>(i % 6), static_cast<std::uint32_t>(i)});
     time += length + (i % 4 == 0 ? 3 : 0);
@@ -39,14 +39,20 @@ TimeByClass sum_of_columns(const SliceRow& row, const std::vector<std::int64_t>&
         CHECK(first >= next);
         CHECK(last > first);
         next = last;
-        row.add_between(slice, bounds[static_cast<std::size_t>(first)], bounds[static_cast<std::size_t>(last)], sum);
+        const std::int64_t from = bounds[static_cast<std::size_t>(first)], to = bounds[static_cast<std::size_t>(last)];
+        CHECK(row.begin_ns(slice) <= from);
+        CHECK(row.end_ns(slice) >= to);
+        const TimeByClass inside = row.between(from, to);
+        for (std::size_t i = 0; i < slice_class_count; ++i) sum[i] += inside[i];
       },
-      [&](int column, const TimeByClass& time) {
+      [&](int column, const SliceRow::SlotTime& time) {
         CHECK(column >= next);
         next = column + 1;
         const auto k = static_cast<std::size_t>(column);
-        CHECK(total(time) <= bounds[k + 1] - bounds[k]);
-        for (std::size_t i = 0; i < slice_class_count; ++i) sum[i] += time[i];
+        TimeByClass of_column{};
+        row.add(time, of_column);
+        CHECK(total(of_column) <= bounds[k + 1] - bounds[k]);
+        for (std::size_t i = 0; i < slice_class_count; ++i) sum[i] += of_column[i];
       });
   return sum;
 }
@@ -102,6 +108,18 @@ TEST_CASE("columns that show a part of a row add up to that part") {
       CAPTURE(begin, width);
       CHECK(sum_of_columns(row, bounds) == row.between(bounds.front(), bounds.back()));
     }
+  }
+}
+
+TEST_CASE("slices of seconds and of hours are summed as exactly as those of nanoseconds") {
+  for (const std::int64_t scale : {std::int64_t{100'000'000}, std::int64_t{3'000'000'000'000}}) {
+    const SliceRow row = uneven_row(200, scale);
+    const std::int64_t end = row.end_ns(row.size() - 1);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      REQUIRE(row.end_ns(i) - row.begin_ns(i) == scale * (1 + (static_cast<std::int64_t>(i) * 37) % 23));
+    }
+    CHECK(row.between(0, end) == row.sum());
+    CHECK(sum_of_columns(row, column_bounds(0, static_cast<double>(end) / 77, 78)) == row.sum());
   }
 }
 

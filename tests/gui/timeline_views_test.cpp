@@ -1,0 +1,129 @@
+// The comparison and the topology view.
+#include <QPainter>
+#include <QSignalSpy>
+#include <QTest>
+#include <catch2/catch.hpp>
+
+#include "gui/compare/compare_widget.hpp"
+#include "gui/models/trace_link_load.hpp"
+#include "gui/models/trace_open.hpp"
+#include "gui/timeline/timeline_widget.hpp"
+#include "gui/topology_view/paint_topology.hpp"
+#include "gui/topology_view/topology_widget.hpp"
+#include "gui_traces.hpp"
+#include "spec/scenario.hpp"
+#include "topology/topology.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::gui;
+
+namespace {
+
+Topology selene() {
+  const std::string root = STAGECRAFT_SOURCE_DIR;
+  return build_topology(load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, default_library("")).cluster);
+}
+
+/// A pipeline whose first node sends at half of what its first NIC achieves, for the whole step.
+std::unique_ptr<const LoadedTrace> loaded_with_links(const Topology& topology) {
+  Trace trace = pipeline(4, 4);
+  const auto series = [&](const char* name, double rate) {
+    trace.counters.push_back({std::string("link/") + name, "B/s", -1, {0.0}, {rate}});
+  };
+  const auto achieved = [&](const std::string& name) {
+    for (const Link& link : topology.node_links) {
+      if (link.name == name) return link.achieved.value;
+    }
+    return 0.0;
+  };
+  series("node0/nic0/up", 0.5 * achieved("nic0/up"));
+  series("node1/nic0/down", 0.25 * achieved("nic0/down"));
+  series("node0/gpu0->nvswitch", 0.9 * achieved("gpu0->nvswitch"));
+  series("node0/gpu0->pcie0", 0);
+  return make_loaded_trace(std::move(trace), "with links");
+}
+
+}  // namespace
+
+TEST_CASE("the bottleneck is the link that is used most of what it achieves") {
+  const Topology topology = selene();
+  const auto loaded = loaded_with_links(topology);
+  const double end = loaded->trace.end_s;
+  const std::vector<LinkLoad> loads = link_loads(topology, *loaded, 0, end);
+  REQUIRE(loads.size() == 4);
+  CHECK(loads[0].name == "node0/gpu0->nvswitch");
+  CHECK(loads[0].utilisation() == Approx(0.9));
+  CHECK(loads[1].utilisation() == Approx(0.5));
+  CHECK(loads[1].bytes == Approx(0.5 * loads[1].rate_bytes_per_s * end));
+  CHECK(loads[3].bytes == 0);
+  CHECK(bottleneck_text(loads, end).startsWith("Bottleneck: node0/gpu0->nvswitch, 90 %"));
+  CHECK(bottleneck_text({}, end).contains("no link counters"));
+  const TopologyPicture picture = make_topology_picture(topology, loaded.get(), 0, end);
+  CHECK(picture.nodes == std::vector<std::int32_t>{0, 1});
+  CHECK(picture.nodes_left_out == topology.cluster.nodes - 2);
+}
+
+TEST_CASE("the topology view draws nodes, devices and loaded links") {
+  const Topology topology = selene();
+  const auto loaded = loaded_with_links(topology);
+  TopologyWidget widget;
+  widget.resize(1100, 800);
+  widget.set_topology(&topology, loaded.get());
+  const QImage picture = widget.grab().toImage();
+  CHECK(picture.save(QStringLiteral(STAGECRAFT_BINARY_DIR "/timeline-topology.png")));
+  widget.set_range(0, 1e-3);
+  widget.set_topology(&topology, nullptr);
+  CHECK(widget.grab().toImage() != picture);
+  widget.set_topology(nullptr, nullptr);
+  widget.grab();
+}
+
+TEST_CASE("two traces are shown rank by rank, with one zoom, and aligned at an operation") {
+  const auto a = pipeline_trace(4, 8);
+  Trace slower = pipeline(4, 8);
+  for (Span& span : slower.spans) {
+    span.begin_s *= 1.25;
+    span.end_s *= 1.25;
+    span.tensor_s *= 1.25;
+  }
+  for (CounterSeries& series : slower.counters) {
+    for (double& time : series.time_s) time *= 1.25;
+  }
+  slower.end_s *= 1.25;
+  slower.step_end_s[0] *= 1.25;
+  slower.kind = "measured";
+  const auto b = make_loaded_trace(std::move(slower), "measured");
+
+  CompareWidget widget;
+  widget.resize(1200, 900);
+  QSignalSpy compared(&widget, &CompareWidget::compared);
+  widget.set_traces(a.get(), b.get());
+  widget.show();
+  REQUIRE((compared.count() > 0 || compared.wait(20'000)));
+  const TimelineView& view = widget.timeline().view();
+  REQUIRE(view.sources.size() == 2);
+  CHECK(view.rows[0].label == "A rank 0");
+  CHECK(view.sources[1].shift_s == 0);
+  CHECK(widget.grab().save(QStringLiteral(STAGECRAFT_BINARY_DIR "/timeline-compare.png")));
+
+  REQUIRE(widget.timeline().find("3B7"));
+  widget.align_at_selection();
+  const auto begin_of = [&](std::size_t source) {
+    for (const Span& span : view.sources[source].loaded->trace.spans) {
+      if (short_name(view.sources[source].loaded->trace, span) == "3B7") return span.begin_s;
+    }
+    return 0.0;
+  };
+  CHECK(begin_of(1) + view.sources[1].shift_s == Approx(begin_of(0)));
+  widget.align_at_step_start();
+  CHECK(view.sources[1].shift_s == 0);
+  widget.set_traces(a.get(), nullptr);
+  widget.set_traces(nullptr, nullptr);
+}
+
+TEST_CASE("files that are no traces are refused in words") {
+  CHECK_THROWS_WITH(read_any_trace("/nowhere/at.all"), Catch::Contains("no such regular file"));
+  CHECK_THROWS_WITH(read_any_trace(STAGECRAFT_SOURCE_DIR "/README.md"), Catch::Contains("another kind of file"));
+  CHECK_THROWS_WITH(read_any_trace(STAGECRAFT_SOURCE_DIR "/CMakePresets.json"), Catch::Contains("traceEvents"));
+  CHECK_THROWS_WITH(read_any_trace(STAGECRAFT_SOURCE_DIR "/docs"), Catch::Contains("folder without traces"));
+}
