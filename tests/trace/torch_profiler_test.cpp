@@ -78,7 +78,8 @@ TEST_CASE("Annotations of the GPU count before those of the host, one per action
   REQUIRE(trace.spans.size() == 3);
   CHECK(trace.spans[0].end_s - trace.spans[0].begin_s == Approx(60e-6));
   CHECK(trace.spans[1].end_s - trace.spans[1].begin_s == Approx(10e-6));
-  CHECK(trace.spans[2].kind == OpKind::backward);
+  CHECK(trace.spans[1].kind == OpKind::backward);  // same begin and length: micro-batch 0 before 1
+  CHECK(trace.spans[2].kind == OpKind::forward);
 }
 
 TEST_CASE("A step begins where a compute action comes again") {
