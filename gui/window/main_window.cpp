@@ -8,6 +8,7 @@
 #include <QStatusBar>
 #include <QTimer>
 
+#include "gui/panels/padded_delegate.hpp"
 #include "gui/timeline/palette.hpp"
 
 namespace stagecraft::gui {
@@ -25,6 +26,7 @@ MainWindow::MainWindow(const Library& library, QWidget* parent) : QMainWindow(pa
   build_panels();
   build_menus();
   connect_panels();
+  show_palette();
   show_title();
   show_figures();
 }
@@ -51,6 +53,10 @@ void MainWindow::build_panels() {
   table_->setAccessibleName(tr("Every operation of the timeline"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setShowGrid(false);
+  table_->setItemDelegate(new PaddedDelegate(table_));
+  table_->horizontalHeader()->setDefaultSectionSize(QFontMetrics(font()).horizontalAdvance("pipeline communication") +
+                                                    24);
+  table_->horizontalHeader()->setHighlightSections(false);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -93,7 +99,9 @@ void MainWindow::build_panels() {
   setCentralWidget(whole);
 
   state_ = new QLabel(this);
+  state_->setContentsMargins(gap, 0, gap + 4, 0);
   described_ = new QLabel(this);
+  described_->setContentsMargins(gap, 0, gap, 0);
   described_->setTextFormat(Qt::PlainText);
   statusBar()->setSizeGripEnabled(false);
   statusBar()->addWidget(described_, 1);
@@ -279,6 +287,13 @@ void MainWindow::unpin() {
   show_figures();
 }
 
+void MainWindow::show_palette() {
+  const Palette palette = make_palette(current_theme().dark);
+  timeline_->timeline().set_palette(palette);
+  compare_->set_palette(palette);
+  topology_->set_palette(palette);
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   save_session();
   event->accept();
@@ -297,10 +312,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() != QEvent::PaletteChange || timeline_ == nullptr) return;
-  const Palette palette = make_palette(current_theme().dark);
-  timeline_->timeline().set_palette(palette);
-  compare_->set_palette(palette);
-  topology_->set_palette(palette);
+  show_palette();
   form_->show_evaluation(evaluator_.evaluation());
   show_figures();
 }

@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   void show_comparison();
   void show_figures();
   void show_state();
+  void show_palette();
   void show_title();
   void show_keys();
   const LoadedTrace* compared_with() const;
