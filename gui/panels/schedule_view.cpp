@@ -80,7 +80,7 @@ QRectF ScheduleView::box_of(Slot slot) const {
       grid_.analysis().spans[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.position)];
   const double x = label_width + span.start * pixels_per_unit_ - horizontalScrollBar()->value();
   const int y = top + slot.rank * (row_height_ + row_gap) - verticalScrollBar()->value();
-  return {x, static_cast<double>(y), (span.end - span.start) * pixels_per_unit_, row_height_};
+  return {x, static_cast<double>(y), (span.end - span.start) * pixels_per_unit_, static_cast<double>(row_height_)};
 }
 
 QPoint ScheduleView::centre_of(Slot slot) const {

@@ -159,6 +159,11 @@ void WhyPanel::show_reports(const Report* report, const Report* baseline) {
     const QSignalBlocker quiet(table_->selectionModel());
     table_->setCurrentIndex(model_->index(row, 0));
   }
+  if (isVisible()) explain(key_);  // it takes a report as text
+}
+
+void WhyPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
   explain(key_);
 }
 
