@@ -21,7 +21,7 @@ int title_width_of(const std::vector<FormField>& fields) {
   const QFontMetrics metrics(scaled_font(1, QFont::DemiBold));
   int width = 0;
   for (const FormField& field : fields) width = std::max(width, metrics.horizontalAdvance(text(field.title)));
-  return std::min(width + 4, metrics.horizontalAdvance("Sequence parallel abc"));
+  return std::min(width + 4, metrics.horizontalAdvance("Sequence parallel ab"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/input_error.hpp"
 #include "gui/models/json_edit.hpp"
 #include "gui/models/trace_open.hpp"
+#include "gui/panels/padded_delegate.hpp"
 #include "gui/render/picture.hpp"
 #include "gui/theme/theme.hpp"
 #include "gui/window/file_kind.hpp"
@@ -90,6 +91,7 @@ void compare_traces(const RenderRequest& request) {
   const auto a = load(request.file), b = load(request.against);
   CompareWidget widget;
   widget.set_palette(make_palette(request.dark));
+  for (QTableView* const table : widget.findChildren<QTableView*>()) table->setItemDelegate(new PaddedDelegate(table));
   widget.resize(request.size);
   widget.ensurePolished();
   widget.set_traces(a.get(), b.get());

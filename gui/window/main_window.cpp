@@ -54,8 +54,10 @@ void MainWindow::build_panels() {
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setShowGrid(false);
   table_->setItemDelegate(new PaddedDelegate(table_));
-  table_->horizontalHeader()->setDefaultSectionSize(QFontMetrics(font()).horizontalAdvance("pipeline communication") +
-                                                    24);
+  const QFontMetrics metrics(font());
+  table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("micro-batch") + 40);
+  table_->setColumnWidth(0, metrics.horizontalAdvance("OPTIMIZER_STEP") + 40);
+  table_->setColumnWidth(8, metrics.horizontalAdvance("pipeline communication") + 40);  // class
   table_->horizontalHeader()->setHighlightSections(false);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
@@ -63,6 +65,8 @@ void MainWindow::build_panels() {
   table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 10);
   QWidget* const pages[view_tab_count] = {timeline_, why_, topology_, compare_, schedule_, table_};
   for (int i = 0; i < view_tab_count; ++i) tabs_->addTab(pages[i], tr(tab_titles[i]));
+  for (QWidget* const page : {static_cast<QWidget*>(topology_), static_cast<QWidget*>(compare_)})
+    for (QTableView* const table : page->findChildren<QTableView*>()) table->setItemDelegate(new PaddedDelegate(table));
   run_ = new RunPanel(document_);
 
   auto* const right = new QWidget;
@@ -84,8 +88,8 @@ void MainWindow::build_panels() {
   across_->setStretchFactor(0, 0);
   across_->setStretchFactor(1, 1);
   across_->setCollapsible(1, false);
-  form_->setMinimumWidth(300);
-  across_->setSizes({400, 1040});
+  form_->setMinimumWidth(340);
+  across_->setSizes({440, 1000});
   stack_->addWidget(start_);
   stack_->addWidget(across_);
 
