@@ -49,16 +49,12 @@ void work_out(Evaluation& evaluation, const Library& library, const std::atomic<
   trace.scenario = scenario.name;
   trace.kind = "estimated";
   if (cancel) return;
-  add_memory_counters(trace, plan, schedule);
   std::vector<MemoryPeak> memory = memory_peaks(plan, schedule);
   note_staleness(schedule, summarise(trace, schedule).cold, evaluation.findings);
   auto done = std::make_unique<WorkedOut>(WorkedOut{std::move(topology), std::move(plan), std::move(costs),
                                                     std::move(schedule), std::move(graph), std::move(closed_form),
-                                                    std::move(memory), Report{}, nullptr});
-  done->report = make(scenario, *done, evaluation.findings, trace);
-  if (cancel) return;
-  done->loaded = make_loaded_trace(std::move(trace), scenario.name, memory_limit_bytes(*done), &cancel);
-  if (!done->loaded) return;
+                                                    std::move(memory), Report{}, std::move(trace), nullptr});
+  done->report = make(scenario, *done, evaluation.findings, done->trace);
   evaluation.done = std::move(done);
 }
 
@@ -84,6 +80,12 @@ Evaluation evaluate(const std::string& text, const std::string& path, const Libr
   }
   evaluation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return evaluation;
+}
+
+std::unique_ptr<const LoadedTrace> load(const WorkedOut& done, Trace trace, const std::atomic<bool>& cancel) {
+  add_memory_counters(trace, done.plan, done.schedule);
+  std::string name = trace.scenario;
+  return make_loaded_trace(std::move(trace), std::move(name), memory_limit_bytes(done), &cancel);
 }
 
 double memory_limit_bytes(const WorkedOut& done) {

@@ -19,6 +19,7 @@
 #include "schedule/schedule.hpp"
 #include "spec/scenario.hpp"
 #include "topology/topology.hpp"
+#include "trace/trace.hpp"
 
 namespace stagecraft::gui {
 
@@ -32,7 +33,8 @@ struct WorkedOut {
   Estimate closed_form;
   std::vector<MemoryPeak> memory;
   Report report;                              // of the closed form
-  std::unique_ptr<const LoadedTrace> loaded;  // of the closed form, with memory counters
+  Trace trace;                                // of the closed form; empty once it is loaded
+  std::unique_ptr<const LoadedTrace> loaded;  // of the closed form, with memory counters; null until load() made it
 };
 
 struct Evaluation {
@@ -47,6 +49,9 @@ struct Evaluation {
 /// `cancel` may be null; once true the result is whatever was there.
 Evaluation evaluate(const std::string& text, const std::string& path, const Library& library,
                     const std::atomic<bool>* cancel = nullptr);
+
+/// The trace of the closed form, ready to look at. Null if it was cancelled.
+std::unique_ptr<const LoadedTrace> load(const WorkedOut& done, Trace trace, const std::atomic<bool>& cancel);
 
 double memory_limit_bytes(const WorkedOut& done);
 

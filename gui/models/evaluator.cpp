@@ -42,7 +42,7 @@ void Evaluator::set_scenario(const std::string& text, const std::string& path) {
     Q_EMIT evaluated();
     return;
   }
-  Q_EMIT simulation_changed();
+  Q_EMIT changed();
   closed_form_.run([this, text, path, library = library_](
                        const std::atomic<bool>& cancel) { next_ = evaluate(text, path, library, &cancel); },
                    [this] { take_evaluation(); });
@@ -53,7 +53,7 @@ void Evaluator::set_simulating(bool wanted) {
   if (!wanted) {
     pause_.stop();
     child_.cancel();
-    Q_EMIT simulation_changed();
+    Q_EMIT changed();
   } else if (current_ && !fresh_) {
     pause_.start();
   }
@@ -74,30 +74,40 @@ const LoadedTrace* Evaluator::trace() const {
 }
 
 void Evaluator::take_evaluation() {
-  Q_EMIT about_to_drop_traces();
-  if (!reading_.busy()) retired_.clear();
   if (evaluation_) retired_.push_back(std::move(evaluation_));
   evaluation_ = std::make_unique<Evaluation>(std::move(next_));
   current_ = true;
-  if (!evaluation_->done) {
-    drop_simulation();
-  } else if (wanted_) {
-    pause_.start();
-  }
-  Q_EMIT evaluated();
-  Q_EMIT simulation_changed();
+  WorkedOut* const done = evaluation_->done.get();
+  if (done == nullptr) drop_simulation();
+  Q_EMIT evaluated();  // the figures first
+  if (done == nullptr) return Q_EMIT changed();
+  loading_trace_ = std::move(done->trace);
+  closed_form_.run(
+      [this, done](const std::atomic<bool>& cancel) { loaded_ = load(*done, std::move(loading_trace_), cancel); },
+      [this] { take_loaded(); });
+  if (wanted_) pause_.start();
+  Q_EMIT changed();
+}
+
+void Evaluator::take_loaded() {
+  if (evaluation_ && evaluation_->done) evaluation_->done->loaded = std::move(loaded_);
+  Q_EMIT changed();
+}
+
+void Evaluator::let_go_of_earlier() {
+  if (!reading_.busy() && !closed_form_.busy()) retired_.clear();
 }
 
 void Evaluator::start_simulation() {
   const QString program = find_stagecraft();
   if (program.isEmpty()) {
     problem_ = stagecraft_missing();
-    Q_EMIT simulation_changed();
+    Q_EMIT changed();
     return;
   }
   if (!folder_.isValid()) {
     problem_ = tr("No simulation: %1").arg(folder_.errorString());
-    Q_EMIT simulation_changed();
+    Q_EMIT changed();
     return;
   }
   const QString scenario = folder_.filePath("scenario.json"), trace = folder_.filePath("trace.sgt");
@@ -106,17 +116,17 @@ void Evaluator::start_simulation() {
     write_file_whole(scenario.toStdString(), with_absolute_paths(text_, path_));
   } catch (const InputError& error) {
     problem_ = QString::fromStdString(error.what());
-    Q_EMIT simulation_changed();
+    Q_EMIT changed();
     return;
   }
   child_.start(program, {"simulate", scenario, "--trace", trace, "--format", "csv"});
-  Q_EMIT simulation_changed();
+  Q_EMIT changed();
 }
 
 void Evaluator::simulation_ended(int exit_code) {
   if (exit_code != exit_ok && exit_code != exit_does_not_fit) {
     problem_ = tr("The simulation ended with exit code %1: %2").arg(exit_code).arg(child_.errors().trimmed());
-    Q_EMIT simulation_changed();
+    Q_EMIT changed();
     return;
   }
   if (!evaluation_ || !evaluation_->done) return;
@@ -144,7 +154,7 @@ void Evaluator::take_simulation() {
     simulated_report_ = std::move(finished_.report);
     fresh_ = true;
   }
-  Q_EMIT simulation_changed();
+  Q_EMIT changed();
 }
 
 void Evaluator::drop_simulation() {

@@ -27,8 +27,9 @@ class Evaluator : public QObject {
   bool simulating() const { return wanted_; }
 
   const Library& library() const { return library_; }
-  const Evaluation* evaluation() const { return evaluation_.get(); }  // the last one that finished
-  bool current() const { return current_; }                           // it is of the text as it stands
+  /// The last one that finished. Its trace is ready a moment after it.
+  const Evaluation* evaluation() const { return evaluation_.get(); }
+  bool current() const { return current_; }  // it is of the text as it stands
 
   /// Simulation of evaluation(), or of an earlier text while fresh() is false; null if there never was one or the last
   /// one failed.
@@ -36,6 +37,8 @@ class Evaluator : public QObject {
   const Report* simulated_report() const { return simulated_ ? &simulated_report_ : nullptr; }
   bool fresh() const { return fresh_; }
   bool busy() const;
+  /// The views hold nothing of earlier evaluations any more.
+  void let_go_of_earlier();
   QString simulation_problem() const { return problem_; }
 
   /// The report and the trace to show: simulated if that is fresh, else the closed form. Null if there is none.
@@ -43,12 +46,13 @@ class Evaluator : public QObject {
   const LoadedTrace* trace() const;
 
  Q_SIGNALS:
-  void about_to_drop_traces();  // views must let go of trace() and simulated()
-  void evaluated();             // evaluation() is new
-  void simulation_changed();    // simulated(), fresh() or busy()
+  void about_to_drop_traces();  // views must let go of every trace at once
+  void evaluated();             // evaluation() is new; the earlier one lives until let_go_of_earlier()
+  void changed();               // trace(), simulated(), fresh() or busy()
 
  private:
   void take_evaluation();
+  void take_loaded();
   void start_simulation();
   void take_simulation();
   void simulation_ended(int exit_code);
@@ -70,7 +74,9 @@ class Evaluator : public QObject {
   Evaluation next_;  // written by closed_form_'s job
   Finished finished_;
   std::unique_ptr<Evaluation> evaluation_;
-  std::vector<std::unique_ptr<Evaluation>> retired_;  // that a job of reading_ may still look at
+  std::vector<std::unique_ptr<Evaluation>> retired_;  // that views and jobs may still look at
+  Trace loading_trace_;                               // this and the next: of closed_form_'s second job
+  std::unique_ptr<const LoadedTrace> loaded_;
   std::unique_ptr<const LoadedTrace> simulated_;
   Report simulated_report_;
   Background closed_form_, reading_;  // last: their jobs touch what is above

@@ -24,6 +24,7 @@ struct FieldValue {
   std::string text;  // as it would be written, strings without quotation marks
   ValueOrigin origin = ValueOrigin::absent;
   std::string whence;  // the file, or the reason of a default
+  friend bool operator==(const FieldValue&, const FieldValue&) = default;
 };
 
 /// By pointer of the field. `scenario` may be null: then defaults are those of the schema. Never throws: what cannot be

@@ -26,6 +26,7 @@ constexpr std::array wordings{
     Wording{"/parallel/pipeline", "Pipeline (PP)", "ranks"},
     Wording{"/parallel/data", "Data (DP)", "replicas"},
     Wording{"/parallel/context", "Context (CP)", "ranks"},
+    Wording{"/parallel/expert", "Expert (EP)", "ranks"},
     Wording{"/parallel/virtual_stages", "Virtual stages", "per rank"},
     Wording{"/batch/global", "Global batch", "sequences"},
     Wording{"/batch/micro", "Micro-batch", "sequences"},

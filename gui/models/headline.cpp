@@ -12,8 +12,8 @@ QString text(const std::string& from) {
   return QString::fromStdString(from);
 }
 
-QString interval(const std::string& low, const std::string& high, const Figure& figure) {
-  return text(low) + QString::fromUtf8(" \u2013 ") + text(high) + ", " + text(to_text(figure.evidence));
+QString interval(const std::string& low, const std::string& high) {
+  return text(low) + QString::fromUtf8(" \u2013 ") + text(high);
 }
 
 enum class Good : std::uint8_t { low, high };
@@ -64,23 +64,28 @@ std::vector<HeadlineFigure> headline(const Report& report, const Report* baselin
     figures.push_back(std::move(figure));
   };
   const Figure &step = report.step_time_s, &memory = report.peak_memory_bytes;
-  add("Step time", duration(step.value), interval(duration(step.low), duration(step.high), step), "step_time_s",
-      step.value, base.step_time_s.value, Good::low, false);
+  add("Step time", duration(step.value), interval(duration(step.low), duration(step.high)), "step_time_s", step.value,
+      base.step_time_s.value, Good::low, false);
   add(report.inputs.data_unit == "samples" ? "Samples/s" : "Tokens/s", grouped(report.tokens_per_s.value),
       text(grouped(report.tokens_per_s_per_gpu.value)) + " per GPU", "tokens_per_s", report.tokens_per_s.value,
       base.tokens_per_s.value, Good::high, false);
   add("MFU", percent(report.mfu.value), QString("%1 TFLOP/s per GPU").arg(report.tflops_per_gpu.value, 0, 'f', 1),
       "mfu", report.mfu.value, base.mfu.value, Good::high, true);
-  add("Bubble", percent(report.bubble_fraction.value), "idle, not communicating", "bubble_fraction",
+  add("Bubble", percent(report.bubble_fraction.value), "of the step, idle", "bubble_fraction",
       report.bubble_fraction.value, base.bubble_fraction.value, Good::low, true);
-  add("Exposed comm.", percent(exposed_communication(report)), "tensor, pipeline and data",
+  add("Exposed comm.", percent(exposed_communication(report)), "of the step, waited for",
       "breakdown.tensor_communication.fraction", exposed_communication(report), exposed_communication(base), Good::low,
       true);
   const ReportStage* const worst = worst_stage(report);
   const QString of = text(gibibytes(report.memory_limit_bytes));
   add("Peak memory", gibibytes(memory.value),
-      worst == nullptr ? "of " + of : QString("of %1, pipeline rank %2").arg(of).arg(worst->pipeline_rank),
-      "peak_memory_bytes", memory.value, base.peak_memory_bytes.value, Good::low, false);
+      worst == nullptr ? "of " + of : QString("of %1, rank %2").arg(of).arg(worst->pipeline_rank), "peak_memory_bytes",
+      memory.value, base.peak_memory_bytes.value, Good::low, false);
+  figures.front().detail = QString("the interval is %1").arg(to_text(step.evidence));
+  figures[3].detail = "idle time in which no message or collective is awaited, mean over the GPUs";
+  figures[4].detail = "tensor, pipeline and data communication that no computation hides, mean over the GPUs";
+  figures.back().detail =
+      worst == nullptr ? QString() : QString("pipeline rank %1 holds most").arg(worst->pipeline_rank);
   figures.back().alarm = !report.fits;
   if (report.memory_limit_bytes > 0) figures.back().share = memory.value / report.memory_limit_bytes;
   return figures;

@@ -13,7 +13,8 @@ enum class Trend : std::uint8_t { none, better, worse };
 struct HeadlineFigure {
   QString title;   // "Step time"
   QString value;   // "24.02 s"
-  QString remark;  // "22.40 s to 25.65 s, borrowed"
+  QString remark;  // "22.40 s - 25.65 s"
+  QString detail;  // for a tool tip: "between 22.40 s and 25.65 s, borrowed"
   QString change;  // against the baseline, "-3.1 %" or "+1.2 points"; "" without one
   QString key;     // of the report, for explain()
   Trend trend = Trend::none;

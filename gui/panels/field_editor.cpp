@@ -11,6 +11,7 @@
 #include <QStyle>
 #include <algorithm>
 
+#include "gui/panels/combo.hpp"
 #include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
@@ -120,18 +121,9 @@ class CheckField : public FieldEditor {
   QCheckBox* box_;
 };
 
-/// A wheel over the form scrolls the form.
-class CalmCombo : public QComboBox {
- public:
-  using QComboBox::QComboBox;
-
- protected:
-  void wheelEvent(QWheelEvent* event) override { event->ignore(); }
-};
-
 class WordField : public FieldEditor {
  public:
-  WordField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), combo_(new CalmCombo(this)) {
+  WordField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), combo_(new Combo(this)) {
     combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo_->setMinimumContentsLength(8);
     for (const std::string& choice : field.choices) combo_->addItem(text(choice));

@@ -69,6 +69,7 @@ FieldRow::FieldRow(const FormField& field, int title_width, QWidget* parent)
 }
 
 void FieldRow::show_value(const FieldValue& value) {
+  if (value == value_) return;  // fonts and tool tips are dear
   value_ = value;
   editor_->show_value(value);
   const bool here = value.origin == ValueOrigin::here;

@@ -32,7 +32,7 @@ class FieldRow : public QWidget {
   QWidget* chips(const QString& lead, const std::vector<std::string>& values, const char* kind);
 
   FormField field_;
-  FieldValue value_;
+  FieldValue value_{"", ValueOrigin::absent, "nothing was shown yet"};
   FieldEditor* editor_;
   QLabel* title_;
   QPushButton* reset_;

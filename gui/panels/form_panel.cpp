@@ -21,7 +21,7 @@ int title_width_of(const std::vector<FormField>& fields) {
   const QFontMetrics metrics(scaled_font(1, QFont::DemiBold));
   int width = 0;
   for (const FormField& field : fields) width = std::max(width, metrics.horizontalAdvance(text(field.title)));
-  return std::min(width + 4, metrics.horizontalAdvance("Virtual stages ab"));
+  return std::min(width + 4, metrics.horizontalAdvance("Sequence parallel ab"));
 }
 
 }  // namespace
@@ -40,7 +40,6 @@ FormPanel::FormPanel(ScenarioDocument& document, const Library& library, QWidget
       model_(new FormModel(form_fields(known_names(library)), this)) {
   build();
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { focus_moved(now); });
-  connect(&document_, &ScenarioDocument::changed, this, [this] { refresh_values(nullptr); });
 }
 
 void FormPanel::build() {
@@ -149,11 +148,7 @@ void FormPanel::refresh_values(const Scenario* scenario) {
   const auto values = field_values(document_.text(), document_.path(), model_->fields(), scenario, library_);
   model_->set_values(values);
   for (FieldRow* const row : rows_) {
-    const FieldValue value = model_->value(row->field().pointer);
-    // Until the new text is evaluated, a default stays what it was.
-    const bool waits =
-        scenario == nullptr && value.origin != ValueOrigin::here && row->value().origin == ValueOrigin::chosen;
-    if (!waits) row->show_value(value);
+    row->show_value(model_->value(row->field().pointer));
   }
 }
 

@@ -36,7 +36,9 @@ void HeadlineCard::show_figure(const HeadlineFigure& figure) {
   const QString change = figure.change.isEmpty() ? QString() : tr(", %1 against the pin").arg(figure.change);
   setAccessibleName(QString("%1: %2%3").arg(figure.title, figure.value, change));
   setAccessibleDescription(figure.remark);
-  setToolTip(figure.key.isEmpty() ? QString() : tr("%1\nClick for the formula and its inputs").arg(figure.remark));
+  setToolTip(figure.key.isEmpty() ? QString()
+                                  : tr("%1\nClick for the formula and its inputs")
+                                        .arg(figure.detail.isEmpty() ? figure.remark : figure.detail));
   update();
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
+#include "gui/panels/combo.hpp"
 #include "gui/panels/flow_layout.hpp"
 #include "gui/process/program.hpp"
 #include "gui/theme/theme.hpp"
@@ -74,8 +75,8 @@ RunPanel::RunPanel(ScenarioDocument& document, QWidget* parent)
       state_(new QLabel(this)),
       cancel_(new QPushButton(tr("Cancel"), this)),
       steps_(new QSpinBox(this)),
-      ranks_(new QComboBox(this)),
-      device_(new QComboBox(this)) {
+      ranks_(new Combo(this)),
+      device_(new Combo(this)) {
   auto* const controls = new QWidget(this);
   auto* const flow = new FlowLayout(gap, controls);
   const auto starter = [&](const QString& title, const QString& help, RunKind kind) {

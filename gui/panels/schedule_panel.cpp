@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/panels/combo.hpp"
 #include "gui/panels/flow_layout.hpp"
 #include "gui/theme/theme.hpp"
 #include "report/number_text.hpp"
@@ -39,7 +40,7 @@ SchedulePanel::SchedulePanel(QWidget* parent)
       view_(new ScheduleView(*grid_, this)),
       table_(new QTableView(this)),
       twins_(new QStackedWidget(this)),
-      name_(new QComboBox(this)),
+      name_(new Combo(this)),
       summary_(new QLabel(this)),
       verdict_(new QLabel(this)),
       figures_(new QLabel(this)),

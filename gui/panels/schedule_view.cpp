@@ -16,7 +16,7 @@
 namespace stagecraft::gui {
 namespace {
 
-constexpr int row_height = 34, row_gap = 4, top = 26, label_width = 64, right_margin = 12;
+constexpr int least_height = 24, most_height = 56, row_gap = 4, top = 26, label_width = 64, right_margin = 12;
 
 SliceClass class_of(const Op& op) {
   Span span;
@@ -48,16 +48,18 @@ ScheduleView::ScheduleView(ScheduleGrid& grid, QWidget* parent) : QAbstractScrol
 }
 
 void ScheduleView::layout() {
+  row_height_ =
+      std::clamp((viewport()->height() - top) / std::max(grid_.rowCount(), 1) - row_gap, least_height, most_height);
   const double room = viewport()->width() - label_width - right_margin;
   if (fitted_ && grid_.analysis().makespan > 0) pixels_per_unit_ = std::max(room, 50.0) / grid_.analysis().makespan;
   const int wide = static_cast<int>(std::min(grid_.analysis().makespan * pixels_per_unit_, 1e8));
   horizontalScrollBar()->setRange(0, std::max(0, wide - static_cast<int>(room)));
   horizontalScrollBar()->setPageStep(static_cast<int>(std::max(room, 1.0)));
   horizontalScrollBar()->setSingleStep(40);
-  const int high = top + grid_.rowCount() * (row_height + row_gap);
+  const int high = top + grid_.rowCount() * (row_height_ + row_gap);
   verticalScrollBar()->setRange(0, std::max(0, high - viewport()->height()));
   verticalScrollBar()->setPageStep(viewport()->height());
-  verticalScrollBar()->setSingleStep(row_height);
+  verticalScrollBar()->setSingleStep(row_height_);
 }
 
 void ScheduleView::fit() {
@@ -77,8 +79,8 @@ QRectF ScheduleView::box_of(Slot slot) const {
   const OpSpan& span =
       grid_.analysis().spans[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.position)];
   const double x = label_width + span.start * pixels_per_unit_ - horizontalScrollBar()->value();
-  const int y = top + slot.rank * (row_height + row_gap) - verticalScrollBar()->value();
-  return {x, static_cast<double>(y), (span.end - span.start) * pixels_per_unit_, row_height};
+  const int y = top + slot.rank * (row_height_ + row_gap) - verticalScrollBar()->value();
+  return {x, static_cast<double>(y), (span.end - span.start) * pixels_per_unit_, static_cast<double>(row_height_)};
 }
 
 QPoint ScheduleView::centre_of(Slot slot) const {
@@ -87,7 +89,7 @@ QPoint ScheduleView::centre_of(Slot slot) const {
 
 Slot ScheduleView::slot_at(QPointF point) const {
   const int y = static_cast<int>(point.y()) + verticalScrollBar()->value() - top;
-  const std::int32_t rank = y < 0 ? -1 : y / (row_height + row_gap);
+  const std::int32_t rank = y < 0 ? -1 : y / (row_height_ + row_gap);
   if (rank < 0 || rank >= grid_.rowCount() || point.x() < label_width) return {};
   const auto& spans = grid_.analysis().spans[static_cast<std::size_t>(rank)];
   const double time = (point.x() - label_width + horizontalScrollBar()->value()) / pixels_per_unit_;
@@ -136,6 +138,8 @@ void ScheduleView::paintEvent(QPaintEvent*) {
 
   painter.setPen(theme.faint);
   const double makespan = grid_.analysis().makespan;
+  const int bottom =
+      std::min(viewport()->height(), top + grid_.rowCount() * (row_height_ + row_gap) - verticalScrollBar()->value());
   const double wanted = 70 / pixels_per_unit_;
   const double decade = std::pow(10.0, std::floor(std::log10(std::max(wanted, 1e-9))));
   const double step = decade * (wanted / decade > 5 ? 10 : wanted / decade > 2 ? 5 : 2);
@@ -143,21 +147,21 @@ void ScheduleView::paintEvent(QPaintEvent*) {
     const double x = label_width + time * pixels_per_unit_ - horizontalScrollBar()->value();
     if (x < label_width - 1 || x > viewport()->width()) continue;
     painter.setPen(theme.border);
-    painter.drawLine(QPointF(x, top - 5), QPointF(x, viewport()->height()));
+    painter.drawLine(QPointF(x, top - 5), QPointF(x, bottom));
     painter.setPen(theme.faint);
     painter.drawText(QPointF(x + 3, top - 9), QString::number(time, 'g', 6));
   }
 
   for (std::int32_t rank = 0; rank < grid_.rowCount(); ++rank) {
-    const int y = top + rank * (row_height + row_gap) - verticalScrollBar()->value();
-    if (y + row_height < 0 || y > viewport()->height()) continue;
+    const int y = top + rank * (row_height_ + row_gap) - verticalScrollBar()->value();
+    if (y + row_height_ < 0 || y > viewport()->height()) continue;
     const auto& program = grid_.schedule().programs[static_cast<std::size_t>(rank)];
     painter.save();
     painter.setClipRect(QRect(label_width, top - 2, viewport()->width() - label_width, viewport()->height()));
     const double from = label_width,
                  to = std::min<double>(viewport()->width(),
                                        label_width + makespan * pixels_per_unit_ - horizontalScrollBar()->value());
-    painter.fillRect(QRectF(from, y, to - from, row_height), QBrush(theme.border, Qt::BDiagPattern));
+    painter.fillRect(QRectF(from, y, to - from, row_height_), QBrush(theme.border, Qt::BDiagPattern));
     double last_right = -1;
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.size()); ++i) {
       const QRectF box = box_of({rank, i});
@@ -181,11 +185,11 @@ void ScheduleView::paintEvent(QPaintEvent*) {
     if (dragged_.rank == rank && drop_at_ >= 0) {
       const auto count = static_cast<std::int32_t>(program.size());
       const double x = drop_at_ < count ? box_of({rank, drop_at_}).left() : box_of({rank, count - 1}).right();
-      painter.fillRect(QRectF(x - 1.5, y - 2, 3, row_height + 4), theme.accent);
+      painter.fillRect(QRectF(x - 1.5, y - 2, 3, row_height_ + 4), theme.accent);
     }
     painter.restore();
     painter.setPen(theme.faint);
-    painter.drawText(QRect(0, y, label_width - 8, row_height), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRect(0, y, label_width - 8, row_height_), Qt::AlignRight | Qt::AlignVCenter,
                      tr("rank %1").arg(rank));
   }
 }

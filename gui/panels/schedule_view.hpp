@@ -45,6 +45,7 @@ class ScheduleView : public QAbstractScrollArea {
   Slot selected_, dragged_;
   std::int32_t drop_at_ = -1;
   QPointF pressed_;
+  int row_height_ = 34;
   double pixels_per_unit_ = 20;
   bool fitted_ = true;
 };

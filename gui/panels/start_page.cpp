@@ -115,7 +115,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
     none->setWordWrap(true);
     column_->addWidget(none);
   } else {
-    add_section(tr("Lessons"), tr("Ten small scenarios, each with one thing to look at, in order."),
+    add_section(tr("Lessons"), tr("Small scenarios, each with one thing to look at, in order."),
                 scenario_cards(folder + "/lessons"), 2);
     add_section(tr("Scenarios"), tr("Published runs beside their prediction, and questions a user would ask."),
                 scenario_cards(folder), 2);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gui/models/trace_area.hpp"
+#include "gui/panels/padded_delegate.hpp"
 #include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
@@ -21,13 +22,15 @@ TimelinePage::TimelinePage(QWidget* parent)
       shown_(new QLabel(this)),
       area_(new AreaModel(this)),
       area_table_(new QTableView(this)) {
-  filter_->setPlaceholderText(tr("Rows: rank 3, node1 pipeline"));
+  filter_->setPlaceholderText(tr("Filter rows"));
   filter_->setAccessibleName(tr("Show only rows that contain these words"));
   filter_->setClearButtonEnabled(true);
-  search_->setPlaceholderText(tr("Find an operation  (/)"));
+  search_->setPlaceholderText(tr("Find  (/)"));
   search_->setAccessibleName(tr("Find an operation"));
   search_->setClearButtonEnabled(true);
-  for (QLineEdit* const line : {filter_, search_}) line->setMaximumWidth(260);
+  filter_->setToolTip(tr("Words that a row has to contain: rank 3, node1 pipeline"));
+  for (QLineEdit* const line : {filter_, search_})
+    line->setFixedWidth(QFontMetrics(font()).horizontalAdvance("Filter rows") * 2);
   critical_->setText(tr("Critical path"));
   critical_->setCheckable(true);
   critical_->setToolTip(
@@ -44,6 +47,7 @@ TimelinePage::TimelinePage(QWidget* parent)
   area_table_->setModel(area_);
   area_table_->setAccessibleName(tr("Sums of the selected area"));
   area_table_->verticalHeader()->hide();
+  area_table_->setItemDelegate(new PaddedDelegate(area_table_));
   area_table_->setShowGrid(false);
   area_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   area_table_->setMaximumHeight(QFontMetrics(font()).height() * 9);

@@ -3,14 +3,13 @@
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QPainter>
 #include <QScrollArea>
 #include <QSplitter>
-#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "base/input_error.hpp"
 #include "gui/panels/breakdown_bar.hpp"
+#include "gui/panels/padded_delegate.hpp"
 #include "gui/theme/theme.hpp"
 #include "report/explain.hpp"
 #include "report/number_text.hpp"
@@ -18,37 +17,44 @@
 namespace stagecraft::gui {
 namespace {
 
-/// A swatch before the name of a part.
-class PartDelegate : public QStyledItemDelegate {
+/// A swatch before the name of a part; the sum is bold.
+class PartDelegate : public PaddedDelegate {
  public:
-  PartDelegate(const BreakdownModel& model, QObject* parent) : QStyledItemDelegate(parent), model_(model) {}
+  PartDelegate(const BreakdownModel& model, QObject* parent) : PaddedDelegate(parent), model_(model) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    QStyleOptionViewItem shown = option;
-    const auto row = static_cast<std::size_t>(index.row());
-    const bool sum = row >= model_.classes().size();
-    if (sum) shown.font = scaled_font(1, QFont::DemiBold);
-    if (index.column() != BreakdownModel::part || sum) return QStyledItemDelegate::paint(painter, shown, index);
-    shown.decorationSize = QSize(22, 12);
-    QStyledItemDelegate::paint(painter, shown, index);
-    const QRect box(option.rect.left() + 10, option.rect.center().y() - 5, 12, 12);
-    painter->fillRect(box, brush_of(model_.classes()[row], current_theme().dark));
+    PaddedDelegate::paint(painter, option, index);
+    if (!has_swatch(index)) return;
+    const QRect box(option.rect.left() + padding + 2, option.rect.center().y() - 5, 12, 12);
+    painter->fillRect(box, brush_of(model_.classes()[static_cast<std::size_t>(index.row())], current_theme().dark));
   }
 
+ protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    if (index.column() != BreakdownModel::part || static_cast<std::size_t>(index.row()) >= model_.classes().size())
-      return;
+    PaddedDelegate::initStyleOption(option, index);
+    if (static_cast<std::size_t>(index.row()) >= model_.classes().size())
+      option->font = scaled_font(1, QFont::DemiBold);
+    if (!has_swatch(index)) return;
     option->features |= QStyleOptionViewItem::HasDecoration;
     option->decorationSize = QSize(20, 12);
-    QPixmap nothing(20, 12);
-    nothing.fill(Qt::transparent);
-    option->icon = QIcon(nothing);
+    QPixmap room(20, 12);
+    room.fill(Qt::transparent);
+    option->icon = QIcon(room);
   }
 
  private:
+  bool has_swatch(const QModelIndex& index) const {
+    return index.column() == BreakdownModel::part && static_cast<std::size_t>(index.row()) < model_.classes().size();
+  }
+
   const BreakdownModel& model_;
 };
+
+/// As high as its lines.
+void fit_height(QTableView& table) {
+  const int lines = table.model()->rowCount() * table.verticalHeader()->defaultSectionSize();
+  table.setMaximumHeight(table.horizontalHeader()->sizeHint().height() + lines + 4);
+}
 
 QLabel* heading(const QString& text, QWidget* parent) {
   auto* const label = new QLabel(text, parent);
@@ -88,6 +94,7 @@ WhyPanel::WhyPanel(QWidget* parent)
   text_->setAccessibleName(tr("Formula and inputs"));
   text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   text_->setFrameShape(QFrame::NoFrame);
+  text_->setLineWrapMode(QTextEdit::NoWrap);
   critical_->setForegroundRole(QPalette::PlaceholderText);
   critical_->setWordWrap(true);
 
@@ -101,15 +108,15 @@ WhyPanel::WhyPanel(QWidget* parent)
   const auto boxed = [&](const QString& title, QWidget* widget) {
     auto* const box = new QWidget(lower);
     auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(gap, gap, gap, 0);
+    column->setContentsMargins(lower->count() == 0 ? 0 : gap * 2, gap, lower->count() == 0 ? gap * 2 : 0, 0);
     column->addWidget(heading(title, box));
     column->addWidget(widget, 1);
     lower->addWidget(box);
   };
   boxed(tr("Peak memory by pipeline rank"), memory_scroll);
   boxed(tr("Formula and inputs"), text_);
-  lower->setStretchFactor(0, 1);
-  lower->setStretchFactor(1, 1);
+  lower->setStretchFactor(0, 2);
+  lower->setStretchFactor(1, 3);
 
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(gap * 2, gap * 2, gap * 2, gap);
@@ -117,8 +124,8 @@ WhyPanel::WhyPanel(QWidget* parent)
   column->addWidget(heading(tr("Where the step goes, along the critical path"), this));
   column->addWidget(critical_);
   column->addWidget(bar_);
-  column->addWidget(table_, 5);
-  column->addWidget(lower, 4);
+  column->addWidget(table_, 3);
+  column->addWidget(lower, 2);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& now) { part_chosen(now); });
@@ -142,6 +149,7 @@ void WhyPanel::show_reports(const Report* report, const Report* baseline) {
   bar_->set_chosen(-1);
   memory_->set_report(report);
   table_->setColumnHidden(BreakdownModel::change, baseline == nullptr);
+  fit_height(*table_);
   critical_->setText(report == nullptr ? QString()
                                        : tr("Every second of the step is in one part. The path runs through %1 "
                                             "operations, most of them on rank %2.")
@@ -151,6 +159,11 @@ void WhyPanel::show_reports(const Report* report, const Report* baseline) {
     const QSignalBlocker quiet(table_->selectionModel());
     table_->setCurrentIndex(model_->index(row, 0));
   }
+  if (isVisible()) explain(key_);  // it takes a report as text
+}
+
+void WhyPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
   explain(key_);
 }
 

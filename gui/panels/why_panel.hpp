@@ -28,6 +28,9 @@ class WhyPanel : public QWidget {
   /// The slices of a part are to be shown in the timeline; empty: all.
   void slices_wanted(const std::vector<SliceClass>& classes);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void part_chosen(const QModelIndex& index);
 

@@ -148,9 +148,9 @@ RenderRequest parse_render(const QStringList& words) {
 
 namespace {
 
-/// Qt warns of a desktop session that a picture does not need, such as a runtime folder that a service has not.
-void only_what_matters(QtMsgType type, const QMessageLogContext& /*where*/, const QString& text) {
-  if (type == QtCriticalMsg || type == QtFatalMsg) fmt::print(stderr, "stagecraft-gui: {}\n", text.toStdString());
+/// Qt remarks that a bare environment has no runtime folder; a picture needs none.
+void only_what_matters(QtMsgType /*type*/, const QMessageLogContext& /*where*/, const QString& text) {
+  if (!text.startsWith("QStandardPaths: ")) fmt::print(stderr, "stagecraft-gui: {}\n", text.toStdString());
 }
 
 }  // namespace

@@ -62,6 +62,10 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextBrowser { b
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextBrowser:focus { border: 1px solid @accent; }
 QLineEdit[wrong="true"], QSpinBox[wrong="true"], QComboBox[wrong="true"] { border: 1px solid @bad; background: @bad_wash; }
 QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { width: 0; height: 0; }
+QCheckBox::indicator { width: 13px; height: 13px; border: 1px solid @faint; border-radius: 3px; background: @panel; }
+QCheckBox::indicator:checked { background: @accent; border: 1px solid @accent; }
+QCheckBox::indicator:focus { border: 1px solid @accent; }
 QComboBox QAbstractItemView { background: @raised; border: 1px solid @border; outline: none; selection-background-color: @accent; selection-color: @accent_ink; }
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { width: 0; border: none; }
 QPushButton, QToolButton { background: @raised; color: @ink; border: 1px solid @border; border-radius: 5px; padding: 5px 12px; }
@@ -86,7 +90,6 @@ QTableView, QTreeView, QListView { background: @panel; border: none; gridline-co
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @faint; border: none; border-bottom: 1px solid @border; padding: 6px 10px; }
 QTableCornerButton::section { background: @panel; border: none; }
-QTableView::item { padding: 3px 10px; }
 QSplitter::handle { background: @border; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }

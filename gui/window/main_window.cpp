@@ -8,6 +8,7 @@
 #include <QStatusBar>
 #include <QTimer>
 
+#include "gui/panels/padded_delegate.hpp"
 #include "gui/timeline/palette.hpp"
 
 namespace stagecraft::gui {
@@ -25,6 +26,7 @@ MainWindow::MainWindow(const Library& library, QWidget* parent) : QMainWindow(pa
   build_panels();
   build_menus();
   connect_panels();
+  show_palette();
   show_title();
   show_figures();
 }
@@ -51,12 +53,20 @@ void MainWindow::build_panels() {
   table_->setAccessibleName(tr("Every operation of the timeline"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setShowGrid(false);
+  table_->setItemDelegate(new PaddedDelegate(table_));
+  const QFontMetrics metrics(font());
+  table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("micro-batch") + 40);
+  table_->setColumnWidth(0, metrics.horizontalAdvance("OPTIMIZER_STEP") + 40);
+  table_->setColumnWidth(8, metrics.horizontalAdvance("pipeline communication") + 40);  // class
+  table_->horizontalHeader()->setHighlightSections(false);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 10);
   QWidget* const pages[view_tab_count] = {timeline_, why_, topology_, compare_, schedule_, table_};
   for (int i = 0; i < view_tab_count; ++i) tabs_->addTab(pages[i], tr(tab_titles[i]));
+  for (QWidget* const page : {static_cast<QWidget*>(topology_), static_cast<QWidget*>(compare_)})
+    for (QTableView* const table : page->findChildren<QTableView*>()) table->setItemDelegate(new PaddedDelegate(table));
   run_ = new RunPanel(document_);
 
   auto* const right = new QWidget;
@@ -78,8 +88,8 @@ void MainWindow::build_panels() {
   across_->setStretchFactor(0, 0);
   across_->setStretchFactor(1, 1);
   across_->setCollapsible(1, false);
-  form_->setMinimumWidth(300);
-  across_->setSizes({400, 1040});
+  form_->setMinimumWidth(340);
+  across_->setSizes({440, 1000});
   stack_->addWidget(start_);
   stack_->addWidget(across_);
 
@@ -93,7 +103,9 @@ void MainWindow::build_panels() {
   setCentralWidget(whole);
 
   state_ = new QLabel(this);
+  state_->setContentsMargins(gap, 0, gap + 4, 0);
   described_ = new QLabel(this);
+  described_->setContentsMargins(gap, 0, gap, 0);
   described_->setTextFormat(Qt::PlainText);
   statusBar()->setSizeGripEnabled(false);
   statusBar()->addWidget(described_, 1);
@@ -102,7 +114,10 @@ void MainWindow::build_panels() {
 
 void MainWindow::connect_panels() {
   connect(start_, &StartPage::open, this, &MainWindow::open_path);
-  connect(tabs_, &QTabWidget::currentChanged, this, [this] { show_comparison(); });
+  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
+    show_comparison();
+    show_scenario_schedule();
+  });
   connect(start_, &StartPage::browse, this, &MainWindow::open_dialog);
   connect(start_, &StartPage::schedules, this, [this] { show_view(ViewTab::schedule); });
   connect(&document_, &ScenarioDocument::changed, this, [this] {
@@ -112,17 +127,14 @@ void MainWindow::connect_panels() {
   connect(&document_, &ScenarioDocument::file_changed, this, &MainWindow::show_title);
   connect(&evaluator_, &Evaluator::about_to_drop_traces, this, &MainWindow::drop_traces);
   connect(&evaluator_, &Evaluator::evaluated, this, [this] {
-    form_->show_evaluation(evaluator_.evaluation());
-    const Evaluation* const now = evaluator_.evaluation();
-    if (now != nullptr && now->done && schedule_->csv_path().isEmpty() && !schedule_->grid().can_undo())
-      schedule_->show_schedule(QString::fromStdString(now->done->schedule.name), now->done->schedule.shape);
-    show_traces();
-    show_figures();
+    show_headline();
+    strip_->repaint();  // before the rest is brought up to date
+    show_all_soon();
   });
-  connect(&evaluator_, &Evaluator::simulation_changed, this, [this] {
-    show_traces();
-    show_figures();
-  });
+  connect(&evaluator_, &Evaluator::changed, this, &MainWindow::show_all_soon);
+  soon_.setSingleShot(true);
+  soon_.setInterval(0);
+  connect(&soon_, &QTimer::timeout, this, &MainWindow::show_all);
   connect(strip_, &HeadlineStrip::explain, this, [this](const QString& key) {
     show_view(ViewTab::why);
     why_->explain(key);
@@ -156,7 +168,7 @@ bool MainWindow::has_content() const {
 }
 
 bool MainWindow::idle() const {
-  return !evaluator_.busy() && !opening_.busy() && !copying_.busy();
+  return !evaluator_.busy() && !opening_.busy() && !copying_.busy() && !soon_.isActive();
 }
 
 void MainWindow::drop_traces() {
@@ -203,9 +215,46 @@ void MainWindow::show_comparison() {
   compare_->set_traces(shown_.empty() ? nullptr : shown_.front(), compared_with());
 }
 
-void MainWindow::show_figures() {
+void MainWindow::show_all_soon() {
+  soon_.start();
+  show_state();
+}
+
+void MainWindow::show_all() {
+  const Evaluation* const now = evaluator_.evaluation();
+  if (now != in_form_ && (now == nullptr || evaluator_.current())) {
+    in_form_ = now;
+    form_->show_evaluation(now);
+  }
+  show_scenario_schedule();
+  const bool loading = now != nullptr && now->done && !now->done->loaded;
+  if (!loading) show_traces();  // until then the views keep the trace before
+  show_figures();
+  if (!loading) evaluator_.let_go_of_earlier();
+}
+
+void MainWindow::show_scenario_schedule() {
+  const Evaluation* const now = evaluator_.evaluation();
+  if (now == nullptr || !now->done || shown_view() != ViewTab::schedule) return;
+  const Schedule& schedule = now->done->schedule;
+  const QString name = QString("%1 %2 %3 %4")
+                           .arg(QString::fromStdString(schedule.name))
+                           .arg(schedule.shape.ranks)
+                           .arg(schedule.shape.micro_batches)
+                           .arg(schedule.shape.chunks);
+  if (name == scheduled_ || !schedule_->csv_path().isEmpty() || schedule_->grid().can_undo()) return;
+  scheduled_ = name;
+  schedule_->show_schedule(QString::fromStdString(schedule.name), schedule.shape);
+}
+
+void MainWindow::show_headline() {
   const Report* const report = evaluator_.report();
   strip_->show_figures(report == nullptr ? std::vector<HeadlineFigure>{} : headline(*report, pinned_report_.get()));
+}
+
+void MainWindow::show_figures() {
+  const Report* const report = evaluator_.report();
+  show_headline();
   why_->show_reports(report, report == nullptr ? nullptr : pinned_report_.get());
   show_state();
 }
@@ -220,7 +269,7 @@ void MainWindow::show_state() {
   const Evaluation* const now = evaluator_.evaluation();
   QString text;
   if (open && now != nullptr && now->done && !stale) {
-    text = tr("closed form in %1 ms").arg(now->seconds * 1e3, 0, 'f', 0);
+    text = tr("closed form, without contention");
     if (evaluator_.fresh()) text = tr("simulated, with contention");
     if (waits) text += tr("; simulating\u2026");
     if (!evaluator_.simulation_problem().isEmpty() && !evaluator_.fresh() && !waits) text += tr("; not simulated");
@@ -279,6 +328,13 @@ void MainWindow::unpin() {
   show_figures();
 }
 
+void MainWindow::show_palette() {
+  const Palette palette = make_palette(current_theme().dark);
+  timeline_->timeline().set_palette(palette);
+  compare_->set_palette(palette);
+  topology_->set_palette(palette);
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   save_session();
   event->accept();
@@ -297,11 +353,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() != QEvent::PaletteChange || timeline_ == nullptr) return;
-  const Palette palette = make_palette(current_theme().dark);
-  timeline_->timeline().set_palette(palette);
-  compare_->set_palette(palette);
-  topology_->set_palette(palette);
+  show_palette();
   form_->show_evaluation(evaluator_.evaluation());
+  in_form_ = evaluator_.evaluation();
   show_figures();
 }
 

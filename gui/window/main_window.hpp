@@ -7,6 +7,7 @@
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QTableView>
+#include <QTimer>
 #include <memory>
 
 #include "gui/compare/compare_widget.hpp"
@@ -76,11 +77,16 @@ class MainWindow : public QMainWindow {
   // main_window.cpp
   void build_panels();
   void connect_panels();
-  void drop_traces();  // views let go of every trace
-  void show_traces();  // and take what is there now
+  void drop_traces();    // views let go of every trace
+  void show_traces();    // and take what is there now
+  void show_all_soon();  // everything but the headline
+  void show_all();
+  void show_headline();
   void show_comparison();
+  void show_scenario_schedule();
   void show_figures();
   void show_state();
+  void show_palette();
   void show_title();
   void show_keys();
   const LoadedTrace* compared_with() const;
@@ -115,6 +121,9 @@ class MainWindow : public QMainWindow {
   QStringList recent_;
   std::vector<const LoadedTrace*> shown_;  // what the views hold
   bool compared_ = false;                  // the comparison holds them too
+  const Evaluation* in_form_ = nullptr;    // what the form shows
+  QTimer soon_;
+  QString scheduled_;  // the scenario's schedule and shape that the editor started from
   ThemeChoice theme_ = ThemeChoice::system;
   double text_scale_ = 1;
 

@@ -36,10 +36,7 @@ void MainWindow::build_menus() {
     show_figures();
     show_title();
   });
-  add_action(file, tr("&Close scenario"), QKeySequence::Close, [this] {
-    document_.close();
-    form_->show_evaluation(nullptr);
-  });
+  add_action(file, tr("&Close scenario"), QKeySequence::Close, [this] { document_.close(); });
   add_action(file, tr("&Quit"), QKeySequence("Ctrl+Q"), [this] { close(); });
 
   QMenu* const edit = menuBar()->addMenu(tr("&Edit"));

@@ -45,7 +45,7 @@ TEST_CASE("every view is drawn without a display, twice with the same bytes") {
       REQUIRE(ended.code == 0);
       one = read_file(path.toStdString());
     }
-    CHECK(bytes[0] == bytes[1]);
+    CHECK((bytes[0] == bytes[1]));
     const QImage picture(folder.filePath("a.png"));
     CHECK(picture.width() > 250);
   }

@@ -302,7 +302,7 @@ TEST_CASE("pictures are the same bytes every time, in both themes and at twice t
       write_widget_picture(*opened.window->page(ViewTab::why), path, 2);
       one = read_file(path.toStdString());
     }
-    CHECK(bytes[0] == bytes[1]);
+    CHECK((bytes[0] == bytes[1]));
   }
   CHECK_THROWS_AS(write_widget_picture(*opened.window, opened.folder.filePath("x.gif")), InputError);
 }
