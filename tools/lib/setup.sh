@@ -10,7 +10,7 @@ packages_build=(g++ cmake ninja-build libsimgrid-dev nlohmann-json3-dev libcli11
 packages_exec=(libopenmpi-dev openmpi-bin)
 packages_test=(catch2 ccache librsvg2-bin)
 # What the GUI, its tests without a display and its benchmark need.
-packages_gui=(qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb libsimdjson-dev)
+packages_gui=(qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb xauth libsimdjson-dev)
 
 # install_packages NAME...: installs those that dpkg does not know as installed; says which.
 install_packages() {
