@@ -34,7 +34,7 @@ void check_ranges(const Scenario& scenario, Findings& findings) {
         Range{"/parallel/data", run.parallel.data, 1, largest_degree},
         Range{"/parallel/virtual_stages", run.parallel.virtual_stages, 1, largest_degree},
         Range{"/batch/global", run.batch.global, 1, width}, Range{"/batch/micro", run.batch.micro, 1, width},
-        Range{"/zero_stage", run.zero_stage, 0, 3}, Range{"/sharding/group", run.sharding.group, 0, largest_degree},
+        Range{"/sharding/group", run.sharding.group, 0, largest_degree},
         Range{"/sharding/prefetch", run.sharding.prefetch, 0, largest_degree},
         Range{"/recompute_blocks", run.recompute_blocks, 1, largest_degree},
         Range{"/parallel/expert", run.parallel.expert, 1, largest_degree},

@@ -10,6 +10,10 @@ namespace stagecraft {
 namespace {
 
 void check_zero(const RunSpec& run, std::int64_t ranks, Findings& findings) {
+  if (run.zero_stage < 0 || run.zero_stage > 3) {
+    findings.push_back({Severity::error, "out-of-range", "/zero_stage",
+                        fmt::format("{} is no ZeRO stage (0 to 3)", run.zero_stage), run.zero_stage < 0 ? "0" : "3"});
+  }
   if (run.zero_stage > 0 && ranks == 1) {
     findings.push_back({Severity::warning, "zero-without-data", "/zero_stage",
                         "states are sharded over the data group, which has one rank: it changes nothing", "0"});

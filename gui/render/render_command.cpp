@@ -148,15 +148,21 @@ RenderRequest parse_render(const QStringList& words) {
   return request;
 }
 
+namespace {
+
+/// Qt warns of a desktop session that a picture does not need, such as a runtime folder that a service has not.
+void only_what_matters(QtMsgType type, const QMessageLogContext& /*where*/, const QString& text) {
+  if (type == QtCriticalMsg || type == QtFatalMsg) fmt::print(stderr, "stagecraft-gui: {}\n", text.toStdString());
+}
+
+}  // namespace
+
 void prepare_offscreen() {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   for (const char* name : {"QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_STYLE_OVERRIDE",
                            "QT_QPA_PLATFORMTHEME", "QT_AUTO_SCREEN_SCALE_FACTOR", "QT_ENABLE_HIGHDPI_SCALING"})
     qunsetenv(name);
-  // Qt remarks that a bare environment has no runtime folder; a picture needs none.
-  qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString& text) {
-    if (!text.startsWith("QStandardPaths: ")) fmt::print(stderr, "stagecraft-gui: {}\n", text.toStdString());
-  });
+  qInstallMessageHandler(only_what_matters);
 }
 
 void render(QApplication& application, const RenderRequest& request, const Library& library) {

@@ -1,5 +1,6 @@
 #include "reference.hpp"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/norm.h>
 
@@ -72,6 +73,7 @@ std::vector<std::int32_t> accumulation_order(const Schedule& schedule) {
 
 TrainingRecord train_on_one_device(const Plan& plan, const ExecuteOptions& options, std::int32_t steps,
                                    const std::vector<std::int32_t>& order) {
+  at::set_num_threads(1);  // as every rank does: sums depend on how they are cut over threads
   Plan alone = plan;
   alone.degrees = {};
   alone.run.parallel = {};

@@ -60,8 +60,7 @@ TEST_CASE("the form has every scalar setting of the schema, each with a descript
     CHECK_FALSE(field(all, pointer).description.empty());
   }
   CHECK(field(all, "/parallel/tensor").maximum == 1024);
-  CHECK(field(all, "/recompute").choices.front() == "none");
-  CHECK(field(all, "/recompute").choices.size() > 2);
+  CHECK(field(all, "/recompute").choices == std::vector<std::string>{"none", "selective", "full", "per_op"});
   CHECK(field(all, "/gradient_bucket").kind == FieldKind::quantity);
   CHECK(field(all, "/overlap/tensor").kind == FieldKind::boolean);
 }
@@ -191,8 +190,7 @@ TEST_CASE("the form model keeps the rules of item models") {
     const QModelIndex index = model.index(row);
     if (index.data(FormModel::pointer_role).toString() != "/parallel/tensor") continue;
     CHECK(index.data(FormModel::value_role).toString() == "7");
-    const QStringList offers = index.data(FormModel::offers_role).toStringList();
-    CHECK((offers.contains("6") && offers.contains("8")));
+    CHECK(index.data(FormModel::offers_role).toStringList() == QStringList{"6", "8", "4"});
   }
 }
 

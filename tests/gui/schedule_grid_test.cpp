@@ -36,7 +36,7 @@ TEST_CASE("every schedule of the family shows itself or says why not") {
 
 TEST_CASE("a shape that a schedule cannot have leaves an empty table and the reason") {
   ScheduleGrid grid;
-  grid.generate("dualpipe", {3, 8, 1}, {});  // its two directions meet in the middle of an even number of ranks
+  grid.generate("dualpipe", {3, 8, 1}, {});  // pairs ranks
   CHECK(grid.empty());
   REQUIRE(has_errors(grid.refusals()));
   grid.generate("no-such-schedule", {4, 8, 1}, {});

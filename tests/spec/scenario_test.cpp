@@ -71,7 +71,8 @@ TEST_CASE("every field reaches its struct") {
     "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
     "gradient_bucket": "80 MB", "steps": 5, "calibration": "h100-ndr+megatron-2024",
-    "published": [{"key": "step_time_s", "value": 1.5, "source": "a paper"}]})");
+    "published": [{"key": "step_time_s", "value": 1.5, "source": "a paper"}],
+    "recipe": "mixed_16bit_and_fp32_gradients", "optimizer": "adam_8bit", "framework": "transformer_engine", "loss_kernel": "fused"})");
   const RunSpec& run = scenario.run;
   CHECK(scenario.description == "every field");
   CHECK(scenario.cluster.nodes == 4);
@@ -103,6 +104,10 @@ TEST_CASE("every field reaches its struct") {
   CHECK_FALSE(run.gradient_accumulation_fusion);
   CHECK(run.receive_placement == ReceivePlacement::before_consumer);
   CHECK(run.gradient_bucket_bytes == 80e6);
+  CHECK(run.recipe == StateRecipe::mixed_16bit_and_fp32_gradients);
+  CHECK(run.optimizer == Optimizer::adam_8bit);
+  CHECK(run.framework == Framework::transformer_engine);
+  CHECK(run.loss_kernel == LossKernel::fused);
   CHECK(run.steps == 5);
   CHECK(scenario.calibration == "h100-ndr+megatron-2024");
   REQUIRE(scenario.published.size() == 1);

@@ -1,5 +1,7 @@
 #include "trace/chrome_json_reader.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +15,9 @@ using namespace stagecraft;
 namespace {
 
 std::string file_with(const std::string& text) {
-  const std::string path = (std::filesystem::temp_directory_path() / "stagecraft-chrome-reader-test.json").string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("stagecraft-chrome-reader-" + std::to_string(::getpid()) + ".json"))
+          .string();
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }

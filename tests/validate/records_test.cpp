@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +14,8 @@ namespace {
 const std::string source_dir = STAGECRAFT_SOURCE_DIR;
 
 std::vector<Record> read_text(const std::string& text) {
-  const std::string path = std::filesystem::temp_directory_path() / "stagecraft-records-test.json";
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("stagecraft-records-" + std::to_string(::getpid()) + ".json");
   std::ofstream(path) << text;
   const std::vector<Record> records = read_records(path);
   std::filesystem::remove(path);
