@@ -2,7 +2,7 @@
 
 #include <QApplication>
 #include <QBuffer>
-#include <QFontDatabase>
+#include <QFontMetrics>
 #include <QImage>
 #include <QPainter>
 #include <QSvgGenerator>
@@ -53,7 +53,8 @@ void write_picture(const QString& path, QSize size, double scale, const std::fun
 }  // namespace
 
 void require_fonts() {
-  if (!QFontDatabase::families().isEmpty()) return;
+  // Without fonts there still are families (Serif, Monospace), of which every letter is an empty box.
+  if (QFontMetrics(QApplication::font()).inFont(QChar('A'))) return;
   throw InputError(InputProblem{"", 0, 0, "", "no font is installed, so that every letter would be an empty box",
                                 "a font, on Debian: apt install fonts-dejavu-core", ""});
 }

@@ -18,10 +18,11 @@ struct Ended {
   QString errors;
 };
 
-Ended run_gui(const QStringList& words) {
+Ended run_gui(const QStringList& words, const QString& fonts = {}) {
   QProcess program;
   QProcessEnvironment bare;  // no display, no home
   bare.insert("PATH", "/usr/bin:/bin");
+  if (!fonts.isEmpty()) bare.insert("FONTCONFIG_FILE", fonts);
   program.setProcessEnvironment(bare);
   program.start(STAGECRAFT_BINARY_DIR "/bin/stagecraft-gui", words);
   REQUIRE(program.waitForFinished(120'000));
@@ -76,6 +77,17 @@ TEST_CASE("what cannot be drawn is refused, and no picture appears") {
     CHECK(ended.errors.startsWith("stagecraft-gui: "));
     CHECK_FALSE(QFileInfo::exists(path));
   }
+}
+
+TEST_CASE("without a font nothing is drawn, and the message says what to install") {
+  const QTemporaryDir folder;
+  const QString fonts = folder.filePath("fonts.conf"), path = folder.filePath("a.png");
+  write_file_whole(fonts.toStdString(),
+                   "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig/>");
+  const Ended ended = run_gui({"--render", "headline", scenario, "-o", path}, fonts);
+  CHECK(ended.code == 3);
+  CHECK(ended.errors.contains("fonts-dejavu-core"));
+  CHECK_FALSE(QFileInfo::exists(path));
 }
 
 TEST_CASE("without a display the window is refused with a way out") {
