@@ -41,6 +41,15 @@ void choose_font() {
   QApplication::setFont(font);
 }
 
+/// Layouts and views that follow at the next turn of the event loop cause one another: a few turns, however slow.
+void settle(QApplication& application) {
+  constexpr int turns = 25;
+  for (int turn = 0; turn < turns; ++turn) {
+    application.processEvents();
+    QThread::msleep(4);
+  }
+}
+
 void wait_until_idle(QApplication& application, const MainWindow& window) {
   QElapsedTimer clock;
   clock.start();
@@ -48,7 +57,7 @@ void wait_until_idle(QApplication& application, const MainWindow& window) {
     application.processEvents(QEventLoop::AllEvents, 20);
     QThread::msleep(1);
   }
-  application.processEvents();
+  settle(application);
   if (!window.idle()) refuse("more than five minutes of work", "a smaller scenario or trace");
 }
 
@@ -165,6 +174,7 @@ void prepare_offscreen() {
 
 void render(QApplication& application, const RenderRequest& request, const Library& library) {
   QLocale::setDefault(QLocale::c());
+  QApplication::setCursorFlashTime(0);  // a blinking caret would be in every other picture
   choose_font();
   apply_theme(application, make_theme(request.dark));
   const bool two_traces = request.view == "compare" && kind_of_file(request.file) == FileKind::trace;
@@ -193,7 +203,7 @@ void render(QApplication& application, const RenderRequest& request, const Libra
     application.processEvents();
     return write_widget_picture(page, request.output, request.scale);
   }
-  application.processEvents();
+  settle(application);
   QWidget* const widget = request.view == "form"       ? static_cast<QWidget*>(&window.form())
                           : request.view == "headline" ? static_cast<QWidget*>(&window.headline_strip())
                                                        : &window;
