@@ -45,7 +45,7 @@ void sample_columns(const SliceRow& row, std::span<const std::int64_t> bounds, S
     mixed(static_cast<int>(column), time);
   };
   if (in_view > 3 * columns) {
-    // Columns are about equally full: what will be wanted a few columns later is asked for now.
+    // Columns are about equally full: what will be wanted a few columns later is asked for ahead of need.
     const std::size_t ahead = std::max<std::size_t>(1, 8 * in_view / columns / SliceRow::block_size);
     for (; k < columns; ++k) {
       if (bounds[k + 1] > bounds[k]) mix(k);

@@ -31,18 +31,22 @@ std::string read_all(int descriptor) {
   ::dup2(output, STDOUT_FILENO);
   ::dup2(messages, STDERR_FILENO);
   for (const std::string& entry : environment) ::putenv(const_cast<char*>(entry.c_str()));
-  const std::string program = program_path();
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(program.c_str(), arguments.data());
-  std::_Exit(99);
+  become_program(words);
 }
 
 }  // namespace
 
 std::string program_path() {
   return STAGECRAFT_BINARY_DIR "/bin/stagecraft";
+}
+
+void become_program(const std::vector<std::string>& words) {
+  const std::string program = program_path();
+  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(program.c_str(), arguments.data());
+  std::_Exit(99);
 }
 
 std::string shipped(const std::string& name) {

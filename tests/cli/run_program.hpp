@@ -18,6 +18,9 @@ Outcome run_program(const std::vector<std::string>& words, const std::vector<std
 
 std::string program_path();
 
+/// Turns this process, a child, into stagecraft with `words`; ends with code 99 if that fails.
+[[noreturn]] void become_program(const std::vector<std::string>& words);
+
 /// A scenario of the source tree: "gpt-145b-selene".
 std::string shipped(const std::string& name);
 

@@ -35,12 +35,7 @@ pid_t start(const std::vector<std::string>& words, bool ignore_interrupt) {
   if (child != 0) return child;
   if (ignore_interrupt) ::signal(SIGINT, SIG_IGN);
   if (::freopen("/dev/null", "w", stdout) == nullptr) std::_Exit(98);
-  const std::string program = program_path();
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(program.c_str(), arguments.data());
-  std::_Exit(99);
+  become_program(words);
 }
 
 }  // namespace
