@@ -31,7 +31,7 @@ install_packages() {
     fail "apt-get install failed for: ${missing[*]}"
 }
 
-# build_preset NAME [TARGET...]: configures once, then builds what changed. Silent when there is nothing to do.
+# build_preset NAME [TARGET...]: configures once, then builds what changed in one run of ninja. Silent when there is nothing to do.
 build_preset() {
   local preset=$1 root log
   shift
@@ -44,8 +44,22 @@ build_preset() {
     command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     (cd "$root" && cmake --preset "$preset" "${launcher[@]}") >"$log" 2>&1 || { cat "$log" >&2; fail "configuring failed"; }
   fi
-  if ! (cd "$root" && ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q 'no work to do'); then
-    say "building preset '$preset' (log: build/$preset.log)"
-    (cd "$root" && ninja -C "build/$preset" "$@") >"$log" 2>&1 || { tail -n 60 "$log" >&2; fail "building failed"; }
-  fi
+  (cd "$root" && ninja -C "build/$preset" "$@" 2>&1) | follow_build "$preset" >"$log" ||
+    { tail -n 60 "$log" >&2; fail "building failed"; }
+}
+
+# follow_build PRESET: copies ninja's lines to stdout; says so on stderr once there is something to build, with ninja's
+# count of steps on a terminal.
+follow_build() {
+  local preset=$1 line announced=
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    case $line in
+      "ninja: "* | *"Re-checking globbed directories"*) continue ;;
+    esac
+    [ -n "$announced" ] || say "building preset '$preset' (log: build/$preset.log)"
+    announced=yes
+    [[ ! -t 2 || $line != \[*\]* ]] || printf '\r%s ' "${line%%]*}]" >&2
+  done
+  [[ -z $announced || ! -t 2 ]] || printf '\n' >&2
 }
