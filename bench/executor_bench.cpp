@@ -1,6 +1,7 @@
 // What the executor measures on this machine beside what the simulator predicts of it from a profile of the same
-// machine: two ranks pinned to two cores, five interleaved runs, medians. And what the interpreter costs. Runs the
-// programs as a user does; the machine must be quiet.
+// machine: two ranks pinned to two cores, five interleaved runs, medians. Steps and repetitions of the profile stand in
+// turn, so that a machine whose speed wanders is the same for both. And what the interpreter costs. Runs the programs
+// as a user does; nothing else should run on these cores.
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ struct Case {
   const char* overrides;
 };
 
-constexpr std::array cases = {Case{"1f1b", "--set schedule=1f1b"}, Case{"zb-h1", "--set schedule=zb-h1"},
+// zb-1p is searched for; its table is written once, so that what is simulated is what is executed.
+constexpr std::array cases = {Case{"1f1b", "--set schedule=1f1b"}, Case{"zb-1p", "--set schedule.csv={}/zb-1p.csv"},
                               Case{"tensor-2", "--set parallel.pipeline=1 --set parallel.tensor=2"}};
 
 struct Round {
@@ -66,6 +68,7 @@ class Runs {
         scenario_(std::move(scenario)),
         folder_(fs::temp_directory_path() / fmt::format("stagecraft-bench-{}", ::getpid())) {
     fs::create_directories(folder_);
+    run(program_ + " schedule zb-1p --stages 2 --micro-batches 8 --format csv --output " + file("zb-1p.csv"));
   }
   ~Runs() {
     std::error_code ignored;
@@ -74,9 +77,10 @@ class Runs {
 
   Round one(const Case& one) const {
     const std::string profile = file("here.json"), predicted = file("predicted.sgt"), measured = file("measured.sgt");
-    run(words("profile", one.overrides) + " --pin --output " + profile + " >/dev/null");
-    run(words("simulate", one.overrides) + " --set calibration=" + profile + " --trace " + predicted + " >/dev/null");
-    run(words("execute", one.overrides) + " --pin --warmup 2 --steps 7 --trace " + measured + " >/dev/null");
+    const std::string set = fmt::format(fmt::runtime(one.overrides), folder_.string());
+    run(words("execute", set) + " --pin --warmup 2 --steps 12 --profile " + profile + " --trace " + measured +
+        " >/dev/null");
+    run(words("simulate", set) + " --set calibration=" + profile + " --trace " + predicted + " >/dev/null");
     const auto told = nlohmann::json::parse(run(program_ + " compare --format json " + predicted + " " + measured));
     Round round;
     round.predicted_s = told.at("predicted_step_time_s");
@@ -105,7 +109,7 @@ class Runs {
 
  private:
   std::string file(const char* name) const { return (folder_ / name).string(); }
-  std::string words(const char* verb, const char* overrides) const {
+  std::string words(const char* verb, const std::string& overrides) const {
     return fmt::format("{} {} {} {}", program_, verb, scenario_, overrides);
   }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/file_io.hpp"
@@ -14,10 +15,13 @@
 #include "plan/layout.hpp"
 #include "plan/plan.hpp"
 #include "schedule/json_text.hpp"
+#include "spec/scenario.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// FNV-1a, as stagecraft-exec checks it.
 std::string content_hash(const std::string& bytes) {
@@ -33,18 +37,18 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-std::string rank_script(const std::vector<std::string>& overrides, const std::string& hash, const char* device,
-                        int steps, int warmup) {
+std::string rank_script(const std::string& scenario, const std::vector<std::string>& overrides, const std::string& hash,
+                        const char* device, int steps, int warmup) {
   std::string set;
   for (const std::string& one : overrides) set += " --set " + quoted(one);
   return fmt::format(
       "#!/usr/bin/env bash\n"
       "# One rank, started by torchrun, srun or mpirun. $STAGECRAFT_EXEC: the program, if it is not on the PATH.\n"
       "here=$(cd \"$(dirname \"${{BASH_SOURCE[0]}}\")\" && pwd)\n"
-      "exec \"${{STAGECRAFT_EXEC:-stagecraft-exec}}\" run --scenario \"$here/scenario.json\"{} \\\n"
+      "exec \"${{STAGECRAFT_EXEC:-stagecraft-exec}}\" run --scenario \"$here\"/{}{} \\\n"
       "  --schedule \"$here/schedule.json\" --schedule-hash {} --expect-version {} \\\n"
       "  --device {} --steps {} --warmup {} --trace \"$here/measured.sgt\" \"$@\"\n",
-      set, hash, STAGECRAFT_VERSION, device, steps, warmup);
+      quoted(scenario), set, hash, STAGECRAFT_VERSION, device, steps, warmup);
 }
 
 std::string torchrun_script(std::int64_t nodes, std::int64_t per_node) {
@@ -56,6 +60,15 @@ std::string torchrun_script(std::int64_t nodes, std::int64_t per_node) {
       "exec torchrun --no-python --nnodes {} --nproc-per-node {} --node-rank \"${{2:-0}}\" \\\n"
       "  --master-addr \"${{1:-127.0.0.1}}\" --master-port \"${{MASTER_PORT:-29511}}\" \"$here/run_rank\"\n",
       nodes, per_node);
+}
+
+/// A name that stands on a line of its own whatever the scenario is called.
+std::string job_name(std::string name) {
+  for (char& letter : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '-' || letter == '.';
+    if (!plain) letter = '_';
+  }
+  return name.empty() ? "stagecraft" : name;
 }
 
 std::string slurm_script(const std::string& name, std::int64_t nodes, std::int64_t per_node) {
@@ -70,7 +83,7 @@ std::string slurm_script(const std::string& name, std::int64_t nodes, std::int64
       "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
       "export MASTER_PORT=${{MASTER_PORT:-29511}}\n"
       "exec srun \"$here/run_rank\"\n",
-      name, nodes, per_node, per_node);
+      job_name(name), nodes, per_node, per_node);
 }
 
 std::string mpirun_script(std::int64_t ranks) {
@@ -83,7 +96,53 @@ std::string mpirun_script(std::int64_t ranks) {
       ranks);
 }
 
-void write_script(const std::filesystem::path& path, const std::string& text) {
+/// Whether `path` lies in `folder` or below.
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+bool is_own(const std::string& file, const Library& library) {
+  return std::none_of(library.directories.begin(), library.directories.end(),
+                      [&](const std::string& directory) { return lies_in(file, directory); });
+}
+
+/// The lowest folder that holds the scenario's file and all others of the user's own that it reads.
+fs::path common_folder(const std::string& file, const std::vector<std::string>& own) {
+  fs::path common = fs::weakly_canonical(file).parent_path();
+  for (const std::string& one : own) {
+    while (!lies_in(one, common) && common.has_relative_path()) common = common.parent_path();
+  }
+  return common;
+}
+
+/// Copies the scenario with what it extends and names, each in its place relative to the others. Returns where the
+/// scenario's own file lies in `folder`. Throws InputError if the copy would still read something that stays behind.
+std::string copy_scenario(const std::string& file, const std::vector<std::string>& overrides, const Scenario& scenario,
+                          const fs::path& folder, const Library& library) {
+  std::vector<std::string> own{file};
+  for (const std::string& one : scenario.files) {
+    if (is_own(one, library)) own.push_back(one);
+  }
+  const fs::path common = common_folder(file, own);
+  const fs::path copies = folder / "scenario";
+  const auto place = [&](const std::string& one) {
+    return copies / fs::weakly_canonical(one).lexically_relative(common);
+  };
+  for (const std::string& one : own) {
+    fs::create_directories(place(one).parent_path());
+    write_file_whole(place(one).string(), read_file(one));
+  }
+  const Scenario copy = load_scenario(place(file).string(), overrides, library);
+  for (const std::string& one : copy.files) {
+    if (!is_own(one, library) || lies_in(one, copies)) continue;
+    throw InputError(InputProblem{file, 0, 0, "", one + ", which the bundle would leave behind",
+                                  "files named by paths relative to the scenario's file, not in --set", ""});
+  }
+  return place(file).lexically_relative(folder).string();
+}
+
+void write_script(const fs::path& path, const std::string& text) {
   write_file_whole(path.string(), text);
   ::chmod(path.c_str(), 0755);
 }
@@ -102,8 +161,8 @@ int run_bundle(const Words& words, const Console& console) {
   app->add_option("FILE", file, "A scenario")->required();
   add_overrides(*app, overrides);
   app->add_option("--output", output, "The folder to write")->required();
-  app->add_option("--steps", steps, "Measured steps (3)")->check(CLI::Range(1, 255));
-  app->add_option("--warmup", warmup, "Steps before them (1)")->check(CLI::Range(0, 1000000));
+  app->add_option("--steps", steps, "Measured steps (3)")->check(number_between(1, 255));
+  app->add_option("--warmup", warmup, "Steps before them (1)")->check(number_between(0, 1000000));
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
 
   const Prepared prepared = prepare_schedule(file, overrides, console);
@@ -113,14 +172,19 @@ int run_bundle(const Words& words, const Console& console) {
   const std::int64_t ranks = world_size(make_plan(prepared.scenario).degrees);
   const std::int64_t per_node = std::min(gpus_per_node(prepared.scenario.cluster.node), ranks);
   const std::int64_t nodes = (ranks + per_node - 1) / per_node;
+  const fs::path folder = output;
   std::error_code error;
-  std::filesystem::create_directories(output, error);
+  fs::create_directories(folder / "scenario", error);
   if (error) throw InputError(InputProblem{output, 0, 0, "", error.message(), "a folder that can be written", ""});
-  const std::filesystem::path folder = output;
-  write_file_whole((folder / "scenario.json").string(), read_file(file));
+  for (const std::string& one : prepared.files) {
+    if (lies_in(one, folder))
+      throw InputError(InputProblem{output, 0, 0, "", one + ", which is read, lies in it", "another folder", ""});
+  }
+  const std::string scenario =
+      copy_scenario(file, overrides, prepared.scenario, folder, default_library(console.executable));
   write_file_whole((folder / "schedule.json").string(), schedule);
   const bool cpu = prepared.scenario.cluster.gpu.architecture == "cpu";
-  write_script(folder / "run_rank", rank_script(overrides, hash, cpu ? "cpu" : "cuda", steps, warmup));
+  write_script(folder / "run_rank", rank_script(scenario, overrides, hash, cpu ? "cpu" : "cuda", steps, warmup));
   if (cpu) {
     write_script(folder / "launch_mpirun", mpirun_script(ranks));
   } else {

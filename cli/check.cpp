@@ -12,6 +12,7 @@
 #include "memory/timeline.hpp"
 #include "plan/plan.hpp"
 #include "report/number_text.hpp"
+#include "schedule/executable.hpp"
 #include "schedule/lower.hpp"
 #include "spec/scenario.hpp"
 #include "verb.hpp"
@@ -22,6 +23,7 @@ namespace {
 struct Verdict {
   Scenario scenario;
   Findings findings;
+  Findings refused;                // why the executor can't run it; empty: it can
   std::vector<std::string> files;  // that were read
   bool fits = true;
   double peak_bytes = 0, limit_bytes = 0;
@@ -39,6 +41,7 @@ void judge_schedule_and_memory(Verdict& verdict, const Library& library) {
   verdict.findings.insert(verdict.findings.end(), proof.begin(), proof.end());
   for (const auto& program : schedule.programs) verdict.operations += program.size();
   if (has_errors(proof)) return;
+  verdict.refused = execution_refusals(plan, schedule, verdict.scenario.cluster.gpu.architecture == "cpu");
 
   const std::vector<MemoryPeak> peaks = memory_peaks(plan, schedule);
   for (std::size_t i = 0; i < peaks.size(); ++i) {
@@ -65,6 +68,24 @@ Verdict judge(const std::string& file, const std::vector<std::string>& overrides
   return verdict;
 }
 
+std::string execution_text(const Findings& refused) {
+  if (refused.empty()) return "executor: can run it\n";
+  std::string out = "executor: cannot run it\n";
+  for (const Finding& finding : refused) out += "  " + to_text(finding) + "\n";
+  return out;
+}
+
+nlohmann::ordered_json json_of(const Finding& finding) {
+  const char* const severity = finding.severity == Severity::error     ? "error"
+                               : finding.severity == Severity::warning ? "warning"
+                                                                       : "note";
+  return {{"severity", severity},
+          {"code", finding.code},
+          {"pointer", finding.pointer},
+          {"message", finding.message},
+          {"nearest", finding.nearest}};
+}
+
 std::string text_of(const Verdict& verdict) {
   std::string out;
   for (const Finding& finding : verdict.findings) out += to_text(finding) + "\n";
@@ -74,7 +95,7 @@ std::string text_of(const Verdict& verdict) {
                   verdict.scenario.name, verdict.operations);
   out += fmt::format("memory: {} of {} on pipeline rank {}, {}\n", gibibytes(verdict.peak_bytes),
                      gibibytes(verdict.limit_bytes), verdict.fullest, verdict.fits ? "fits" : "does not fit");
-  return out;
+  return out + execution_text(verdict.refused);
 }
 
 std::string json_of(const Verdict& verdict) {
@@ -85,16 +106,11 @@ std::string json_of(const Verdict& verdict) {
                                  {"peak_memory_bytes", verdict.peak_bytes},
                                  {"memory_limit_bytes", verdict.limit_bytes},
                                  {"findings", nlohmann::ordered_json::array()}};
-  for (const Finding& finding : verdict.findings) {
-    const char* const severity = finding.severity == Severity::error     ? "error"
-                                 : finding.severity == Severity::warning ? "warning"
-                                                                         : "note";
-    root["findings"].push_back({{"severity", severity},
-                                {"code", finding.code},
-                                {"pointer", finding.pointer},
-                                {"message", finding.message},
-                                {"nearest", finding.nearest}});
-  }
+  for (const Finding& finding : verdict.findings) root["findings"].push_back(json_of(finding));
+  const bool judged = !has_errors(verdict.findings);
+  root["executable"] = judged && verdict.refused.empty();
+  root["execution_refusals"] = nlohmann::ordered_json::array();
+  for (const Finding& finding : verdict.refused) root["execution_refusals"].push_back(json_of(finding));
   return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -104,7 +120,9 @@ int run_check(const Words& words, const Console& console) {
   std::string file, format, output;
   std::vector<std::string> overrides;
   const auto app = make_app(
-      "check", "Says whether a scenario can run, with every reason at once: layout, schedule, memory.",
+      "check",
+      "Says whether a scenario can run, with every reason at once: layout, schedule, memory; and whether the executor "
+      "runs it.",
       {{"check scenarios/gpt-145b-selene.json", ""},
        {"check my.json --set parallel.tensor=7", "what would be wrong with it, and the nearest value that works"},
        {"check my.json --format json", "findings with codes and JSON pointers"}});

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "schedule/op.hpp"
 #include "trace/align.hpp"
 #include "trace/native_format.hpp"
+#include "trace/share_devices.hpp"
 #include "trace/torch_profiler.hpp"
 #include "verb.hpp"
 
@@ -31,6 +33,7 @@ struct Judged {
   double step_error = 0, bubble_error = 0,
          memory_error = 0;  // signed fraction, absolute difference, largest signed fraction
   bool outside = false;
+  std::int32_t shared_devices = 0;  // that the measured ranks shared; 0: each had its own
 };
 
 std::string kind_name(OpKind kind) {
@@ -73,7 +76,11 @@ Judged judge(Alignment alignment, const Tolerances& limits) {
 
 std::string text_of(const Judged& judged) {
   const Alignment& a = judged.alignment;
-  std::string out = fmt::format("{:<16} {:>12} {:>12} {:>9}\n", "", "predicted", "measured", "error");
+  std::string out;
+  if (judged.shared_devices > 0)
+    out += fmt::format("the measured ranks shared {} device(s), and are predicted as sharing them\n\n",
+                       judged.shared_devices);
+  out += fmt::format("{:<16} {:>12} {:>12} {:>9}\n", "", "predicted", "measured", "error");
   out += fmt::format("{:<16} {:>12} {:>12} {:>+8.1f}%\n", "step time", to_text(Seconds{a.predicted_step_s}),
                      to_text(Seconds{a.measured_step_s}), 100 * judged.step_error);
   out += fmt::format("{:<16} {:>12.3f} {:>12.3f} {:>+9.3f}\n", "bubble", a.predicted_bubble, a.measured_bubble,
@@ -111,6 +118,7 @@ std::string json_of(const Judged& judged) {
   root["measured_bubble_fraction"] = a.measured_bubble;
   root["bubble_fraction_difference"] = judged.bubble_error;
   root["outside_tolerance"] = judged.outside;
+  root["shared_devices"] = judged.shared_devices;
   root["operations_joined"] = a.pairs.size();
   root["operations_predicted_only"] = a.only_predicted;
   root["operations_measured_only"] = a.only_measured;
@@ -132,6 +140,17 @@ std::string json_of(const Judged& judged) {
                              {"explains_s", kind.explains_s}});
   }
   return root.dump(2) + "\n";
+}
+
+/// Devices that the ranks of a measured trace shared, as the executor states them; 0 if each had its own.
+std::int32_t shared_devices(const Trace& measured) {
+  for (const Provenance& one : measured.provenance) {
+    std::int32_t devices = 0;
+    const char* const end = one.value.data() + one.value.size();
+    if (one.key == "shared_devices" && std::from_chars(one.value.data(), end, devices).ptr == end)
+      return std::max(devices, 0);
+  }
+  return 0;
 }
 
 /// A trace file, or a folder of torch.profiler's files.
@@ -165,9 +184,14 @@ int run_compare(const Words& words, const Console& console) {
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   keep_apart({predicted, measured}, {{"--output", output}});
-  Alignment alignment = align(read_trace(predicted), read_any(measured));
+  const Trace as_measured = read_any(measured);
+  Trace as_predicted = read_trace(predicted);
+  const std::int32_t devices = shared_devices(as_measured);
+  if (devices > 0) as_predicted = share_devices(as_predicted, devices);
+  Alignment alignment = align(as_predicted, as_measured);
   check_comparable(alignment, limits, measured);
-  const Judged judged = judge(std::move(alignment), limits);
+  Judged judged = judge(std::move(alignment), limits);
+  judged.shared_devices = devices;
   write_output(console, output, format == "json" ? json_of(judged) : text_of(judged));
   return judged.outside ? outside_tolerance : ok;
 }

@@ -13,6 +13,7 @@
 
 #include "base/file_io.hpp"
 #include "base/refusal.hpp"
+#include "calibration_files.hpp"
 #include "command_line.hpp"
 #include "cost/cost_model.hpp"
 #include "estimate/compute_schedule.hpp"
@@ -58,6 +59,9 @@ Prepared prepare_schedule(const std::string& file, const std::vector<std::string
   prepared.scenario = load_scenario(file, overrides, library);
   prepared.notes = check_feasible(prepared.scenario);
   refuse_errors(file, prepared.notes);
+  prepared.files = prepared.scenario.files;
+  for (const std::string& one : calibration_files(prepared.scenario.calibration, library))
+    prepared.files.push_back(one);
   const Topology topology = build_topology(prepared.scenario.cluster);
   const Plan plan = make_plan(prepared.scenario);
   const CostModel costs = make_cost_model(plan, topology, load_calibration(prepared.scenario.calibration, library));

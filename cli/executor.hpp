@@ -16,6 +16,7 @@ struct Prepared {
   Scenario scenario;
   Schedule schedule;
   Findings notes;
+  std::vector<std::string> files;  // that were read
 };
 
 /// Throws InputError, or a Refusal with every reason.

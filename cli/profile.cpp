@@ -22,13 +22,14 @@ int run_profile(const Words& words, const Console& console) {
   app->add_option("FILE", file, "A scenario")->required();
   add_overrides(*app, overrides);
   app->add_option("--output", output, "The calibration to write")->required();
-  app->add_option("--repetitions", repetitions, "Of each measurement; the median counts (15)")
-      ->check(CLI::Range(1, 1000));
+  app->add_option("--repetitions", repetitions, "Of each measurement (15)")->check(number_between(1, 1000));
   app->add_option("--device", device, "cpu, cuda or cuda:N (cpu)");
   app->add_flag("--in-process", in_process, "Ranks as threads of one process instead of processes");
   app->add_flag("--pin", pin, "Pin every rank to a core of its own");
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
+  keep_apart({file}, {{"--output", output}});
   const Prepared prepared = prepare_schedule(file, overrides, console);
+  keep_apart(prepared.files, {{"--output", output}});
   const TemporaryFile schedule(to_json(prepared.schedule));
   std::vector<std::string> command{executor_program(), "profile",
                                    "--scenario",       file,

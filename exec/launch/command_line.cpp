@@ -1,5 +1,7 @@
 #include "exec/launch/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 
@@ -29,6 +31,17 @@ std::vector<std::string> split(const std::string& text) {
     }
   }
   return parts;
+}
+
+/// A number, finite and within the bounds (CLI::Range lets "nan" pass).
+CLI::Validator number_between(double least, double most) {
+  CLI::Validator validator;
+  validator.operation([least, most](std::string& text) {
+    double value = 0;
+    const bool fits = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+    return fits ? std::string() : fmt::format("got {}, expected a number from {:g} to {:g}", text, least, most);
+  });
+  return validator;
 }
 
 }  // namespace
@@ -75,24 +88,27 @@ void add_job_options(CLI::App& app, JobArguments& arguments) {
       ->required();
   app.add_option("--schedule-hash", arguments.schedule_hash, "Hash that the schedule file must have");
   app.add_option("--expect-version", arguments.expected_version, "Version that this program must have");
-  app.add_option("--steps", options.steps, "Measured steps")->check(CLI::Range(1, 255));
-  app.add_option("--warmup", options.warmup, "Steps before them that are not measured")->check(CLI::Range(0, 1000000));
-  app.add_option("--seed", options.seed, "Seed of initial weights and synthetic tokens");
+  app.add_option("--steps", options.steps, "Measured steps")->check(number_between(1, 255));
+  app.add_option("--warmup", options.warmup, "Steps before them that are not measured")
+      ->check(number_between(0, 1000000));
+  app.add_option("--seed", options.seed, "Seed of initial weights and synthetic tokens")
+      ->check(number_between(0, 0x1p64));
   app.add_option("--data", options.data,
                  "Token file (16-bit little-endian, 32-bit if it ends in .u32) instead of synthetic tokens");
-  app.add_option("--learning-rate", options.optimizer.learning_rate, "Of AdamW")->check(CLI::NonNegativeNumber);
+  app.add_option("--learning-rate", options.optimizer.learning_rate, "Of AdamW")->check(number_between(0, 1e6));
   app.add_option("--weight-decay", options.optimizer.weight_decay, "Of AdamW, for matrices")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_between(0, 1e6));
   app.add_option("--clip-norm", options.optimizer.clip_norm, "Largest global norm of the gradient; 0 does not clip")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_between(0, 1e12));
   app.add_option_function<std::string>(
       "--device", [&options](const std::string& text) { options.device = parse_device(text); }, "cpu, cuda or cuda:N");
   app.add_flag("--in-process", arguments.in_process, "Ranks as threads of one process");
   app.add_flag("--pin", arguments.pin, "Pin every rank to a core of its own");
   app.add_option("--timeout", arguments.timeout_s, "Seconds after which a wait ends the job")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(number_between(0.1, 86400));
   app.add_option("--trace", arguments.trace,
                  "Where the measured trace goes: Chrome JSON if it ends in .json, else native");
+  app.add_option("--profile", arguments.profile, "Where a calibration goes that is measured in turn with the steps");
   app.add_flag("--json", arguments.json, "Results on standard output as JSON");
   app.add_option("--report-folder", arguments.report_folder, "Where ranks leave failure reports for their launcher");
   app.add_option_function<std::string>(

@@ -4,7 +4,9 @@
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
+#include "exec/launch/preflight.hpp"
 #include "exec/model/parameter.hpp"
+#include "exec/run/data.hpp"
 #include "exec/run/support.hpp"
 #include "schedule/check.hpp"
 #include "schedule/json_text.hpp"
@@ -32,6 +34,16 @@ void check_fits(const Plan& plan, const Schedule& schedule, const std::string& p
                    ""});
 }
 
+/// A token file that can't serve is found before ranks are started.
+void check_data(const Plan& plan, const ExecuteOptions& options) {
+  if (options.data.empty()) return;
+  if (!plan.model.plain_layers.empty()) {
+    throw InputError(InputProblem{"--data", 0, 0, "", "a token file for a plain list of layers",
+                                  "a model of tokens, or no --data: samples are synthetic", ""});
+  }
+  token_source(plan, options);
+}
+
 }  // namespace
 
 std::string content_hash(const std::string& bytes) {
@@ -44,6 +56,7 @@ std::unique_ptr<Job> load_job(const JobArguments& arguments) {
                                   "version " + arguments.expected_version + ", which froze the schedule", ""});
   }
   auto job = std::make_unique<Job>();
+  job->cores = usable_cores();
   job->scenario = load_scenario(arguments.scenario, arguments.overrides, default_library(arguments.executable));
   append(job->findings, check_feasible(job->scenario));
   if (has_errors(job->findings)) return job;
@@ -59,6 +72,7 @@ std::unique_ptr<Job> load_job(const JobArguments& arguments) {
   append(job->findings, check_schedule(job->schedule));
   append(job->findings, refusals(job->plan, job->schedule, arguments.options));
   if (has_errors(job->findings)) return job;
+  if (arguments.report_folder.empty()) check_data(job->plan, arguments.options);  // else the launcher has looked
   job->graph = make_graph(job->schedule);
   return job;
 }

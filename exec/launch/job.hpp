@@ -25,6 +25,7 @@ struct JobArguments {
   bool in_process = false;
   bool pin = false;           // rank r runs on the r-th core that this process may use
   std::string trace;          // where the trace goes: Chrome JSON if it ends in .json, else the native format
+  std::string profile;        // where a calibration goes that is measured in turn with the steps; "": none
   bool json = false;          // results on stdout as JSON
   std::string report_folder;  // where ranks leave their failure reports for the launcher
 };
@@ -34,7 +35,8 @@ struct Job {
   Plan plan;
   Schedule schedule;
   Graph graph;
-  Findings findings;  // notes and warnings for the user
+  Findings findings;       // notes and warnings for the user
+  std::int64_t cores = 0;  // that the process could use before any rank was pinned
 };
 
 /// Loads and proves. Throws InputError for bad input; has_errors(job.findings) if it can't be executed.

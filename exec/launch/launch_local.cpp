@@ -62,7 +62,7 @@ int launch_local(const Job& job, const JobArguments& arguments, const std::vecto
   std::fputs(failure_message(job.schedule, reports, silent).c_str(), stderr);
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   Trace partial = partial_trace(inputs, "mpi", std::move(operations));
-  write_trace(arguments, job.scenario, partial);
+  write_trace(arguments, job, partial);
   // mpirun tells what ended first: a process that a signal took, or one that gave up waiting for a stalled one.
   return status > 128 && !silent.empty() ? 6 : exit_code(reports, silent);
 }

@@ -55,11 +55,21 @@ std::string as_json(const Job& job, const JobArguments& arguments, const char* t
   return document.dump(2) + "\n";
 }
 
+/// Devices of a job whose ranks are all on this machine: one GPU for threads, the cores for ranks on CPU. 0: not known.
+std::int64_t devices_of(const JobArguments& arguments, const Job& job) {
+  const bool here = arguments.in_process || !arguments.report_folder.empty();
+  if (!here) return 0;
+  return arguments.options.device.is_cpu() ? job.cores : 1;
+}
+
 }  // namespace
 
-void write_trace(const JobArguments& arguments, const Scenario& scenario, Trace& trace) {
+void write_trace(const JobArguments& arguments, const Job& job, Trace& trace) {
   if (arguments.trace.empty()) return;
-  trace.scenario = scenario.name;
+  trace.scenario = job.scenario.name;
+  const std::int64_t devices = devices_of(arguments, job);
+  if (devices > 0 && devices < static_cast<std::int64_t>(trace.ranks.size()))
+    trace.provenance.push_back({"shared_devices", std::to_string(devices)});
   if (arguments.trace.ends_with(".json")) {
     write_chrome_json(trace, arguments.trace);
   } else {
@@ -72,7 +82,7 @@ void write_results(const Job& job, const JobArguments& arguments, const char* tr
       arguments.json ? as_json(job, arguments, transport, result) : as_text(job, arguments, transport, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
-  write_trace(arguments, job.scenario, result.trace);
+  write_trace(arguments, job, result.trace);
 }
 
 void print_findings(const Findings& findings) {

@@ -9,7 +9,7 @@ namespace stagecraft {
 void write_results(const Job& job, const JobArguments& arguments, const char* transport, ExecuteResult& result);
 
 /// The trace file of a job: Chrome JSON if it ends in .json, else the native format. Nothing if no path was given.
-void write_trace(const JobArguments& arguments, const Scenario& scenario, Trace& trace);
+void write_trace(const JobArguments& arguments, const Job& job, Trace& trace);
 
 /// Notes and findings to stderr, one line each.
 void print_findings(const Findings& findings);

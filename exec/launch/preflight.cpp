@@ -14,12 +14,6 @@ namespace stagecraft {
 
 namespace {
 
-std::int64_t usable_cores() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
 void warn(Findings& findings, Severity severity, const char* code, std::string message) {
   findings.push_back({severity, code, "", std::move(message), ""});
 }
@@ -75,6 +69,12 @@ std::vector<DeviceFacts> cuda_devices() {
   return {};
 }
 #endif
+
+std::int64_t usable_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
 
 double host_memory_free() {
   std::ifstream file("/proc/meminfo");

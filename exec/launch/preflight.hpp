@@ -15,6 +15,9 @@ struct DeviceFacts {
 /// CUDA devices of this process; empty without a GPU or in a build without CUDA.
 std::vector<DeviceFacts> cuda_devices();
 
+/// Cores that this process may run on; asked before a rank is pinned.
+std::int64_t usable_cores();
+
 /// Free memory of the host in bytes (MemAvailable of /proc/meminfo), 0 if unknown.
 double host_memory_free();
 

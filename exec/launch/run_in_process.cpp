@@ -33,7 +33,7 @@ int run_in_process(const Job& job, const JobArguments& arguments) {
   std::fputs(failure_message(job.schedule, reports, {}).c_str(), stderr);
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   Trace partial = partial_trace(inputs, "in-process", std::move(operations));
-  write_trace(arguments, job.scenario, partial);
+  write_trace(arguments, job, partial);
   return exit_code(reports, {});
 }
 

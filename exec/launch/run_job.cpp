@@ -40,6 +40,7 @@ int run_job(const Job& job, const JobArguments& arguments, const std::vector<std
     if (arguments.options.device.is_cpu()) {
       refuse("ranks on CPU under torchrun or Slurm", "mpirun for ranks on CPU, or --device cuda");
     }
+    if (!arguments.profile.empty()) refuse("--profile under NCCL", "--profile with ranks on CPU, or --in-process");
 #ifdef STAGECRAFT_HAVE_CUDA
     return run_nccl_rank(job, arguments, environment);
 #else

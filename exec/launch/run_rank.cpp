@@ -3,6 +3,8 @@
 #include <sched.h>
 
 #include "exec/model/out_of_memory.hpp"
+#include "exec/profile/profile.hpp"
+#include "exec/profile/profiler.hpp"
 #include "memory/timeline.hpp"
 
 namespace stagecraft {
@@ -60,11 +62,28 @@ RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& t
   if (arguments.pin) pin_to_core(local_rank);
   const c10::InferenceMode no_graph;
   const RankStream stream(arguments.options.device);
+  std::optional<Profiler> profiler;
   MemoryMeter& meter = owners.new_meter();
   const MemoryListening listening(meter, owners, arguments.options.device.type());
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   try {
-    outcome.result = execute(inputs, transport, &meter, outcome.operations);
+    const auto silently = [](const auto& work) {
+      const MemorySilence silence;
+      work();
+    };
+    std::function<void()> between;
+    if (!arguments.profile.empty()) {
+      silently([&] {
+        profiler.emplace(job, arguments.options, transport);
+        for (int i = 0; i < 2; ++i) profiler->repeat();
+      });
+      between = [&] { silently([&] { profiler->repeat(); }); };
+    }
+    outcome.result = execute(inputs, transport, &meter, outcome.operations, between);
+    if (profiler) {
+      const Profile profile = profiler->result();
+      if (transport.rank() == 0) save_profile(job, arguments.options.device, arguments.profile, profile);
+    }
   } catch (const RankFailure& failure) {
     outcome.failure = report_of(failure);
   } catch (const std::exception& error) {

@@ -40,12 +40,4 @@ LayerPtr make_loss(const ModelShape& shape, TensorGroup& group);
 LayerPtr make_plain(std::int32_t index, std::int64_t in, std::int64_t out, bool last, const ModelShape& shape,
                     TensorGroup& group, ParameterList& parameters);
 
-/// Widths of a plain layer, or why it can't be run: only layers whose figures are those of a linear layer with bias
-/// (parameters = out * (in + 1), FLOPs = 2 in out per sample, output = out numbers) have a known computation.
-struct PlainWidths {
-  std::int64_t in = 0, out = 0;
-  std::string problem;
-};
-PlainWidths plain_widths(const PlainLayerSpec& layer, double bytes_per_number);
-
 }  // namespace stagecraft

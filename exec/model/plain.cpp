@@ -56,14 +56,4 @@ LayerPtr make_plain(std::int32_t index, std::int64_t in, std::int64_t out, bool 
   return std::make_unique<PlainLayer>(index, in, out, last, shape, group, parameters);
 }
 
-PlainWidths plain_widths(const PlainLayerSpec& layer, double bytes_per_number) {
-  const double out = layer.output_per_sample.value / bytes_per_number;
-  const double in = layer.parameters / out - 1;
-  const bool whole = out >= 1 && in >= 1 && std::floor(out) == out && std::floor(in) == in && in < 1e9 && out < 1e9;
-  if (!whole || layer.forward_flops_per_sample.value != 2 * in * out) {
-    return {0, 0, "layer \"" + layer.name + "\" has not the figures of a linear layer with bias"};
-  }
-  return {static_cast<std::int64_t>(in), static_cast<std::int64_t>(out), ""};
-}
-
 }  // namespace stagecraft

@@ -1,6 +1,7 @@
 #include "exec/model/stage_model.hpp"
 
 #include "exec/model/out_of_memory.hpp"
+#include "schedule/executable.hpp"
 
 namespace stagecraft {
 

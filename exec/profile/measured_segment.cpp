@@ -1,6 +1,7 @@
 #include "exec/profile/measured_segment.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace stagecraft {
 
@@ -12,13 +13,15 @@ void add_segment(Profile& profile, TimedSegment segment) {
   if (!known) profile.segments.push_back(std::move(segment));
 }
 
-Median median_of(std::vector<double> values) {
+Typical typical_of(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
   const std::size_t count = values.size();
-  const double middle = values[count / 2];
   const double spread = values[count * 3 / 4] - values[count / 4];
-  return {middle, middle > 0 ? spread / 2 / middle : 0};
+  const auto beyond = std::upper_bound(values.begin(), values.end(), 2 * values[count / 2]);
+  const auto kept = static_cast<double>(beyond - values.begin());
+  const double mean = std::accumulate(values.begin(), beyond, 0.0) / kept;
+  return {mean, mean > 0 ? spread / 2 / mean : 0};
 }
 
 }  // namespace stagecraft

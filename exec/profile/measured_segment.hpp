@@ -35,10 +35,11 @@ struct Profile {
 /// Adds an entry unless an equal one (name, shape, bytes) is there.
 void add_segment(Profile& profile, TimedSegment segment);
 
-/// Middle value of repetitions and half the distance between their quartiles, as a fraction of it.
-struct Median {
+/// What a repetition takes: the mean without those that took more than twice the median (another process had the
+/// core), since a step is a sum of many; and half the distance between the quartiles, as a fraction of it.
+struct Typical {
   double value = 0, relative_error = 0;
 };
-Median median_of(std::vector<double> values);
+Typical typical_of(std::vector<double> values);
 
 }  // namespace stagecraft

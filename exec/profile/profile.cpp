@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <numeric>
 #include <thread>
 
 #include "base/file_io.hpp"
@@ -18,12 +17,9 @@
 #include "exec/launch/preflight.hpp"
 #include "exec/launch/run_rank.hpp"
 #include "exec/launch/under_mpirun.hpp"
-#include "exec/profile/time_layers.hpp"
-#include "exec/profile/time_transfers.hpp"
+#include "exec/profile/profiler.hpp"
 #include "exec/profile/write_calibration.hpp"
-#include "exec/run/gather.hpp"
 #include "exec/transport/in_process.hpp"
-#include "schedule/lower.hpp"
 
 namespace stagecraft {
 
@@ -46,38 +42,6 @@ std::string machine_name(at::Device device) {
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   }
   return "this CPU";
-}
-
-std::vector<std::int32_t> consecutive(std::int32_t first, std::int32_t count) {
-  std::vector<std::int32_t> ranks(static_cast<std::size_t>(count));
-  std::iota(ranks.begin(), ranks.end(), first);
-  return ranks;
-}
-
-/// Groups of `size` neighbouring ranks, made by all ranks in one order; returns the one that this rank belongs to.
-Group neighbours(Transport& transport, std::int32_t size) {
-  Group mine;
-  for (std::int32_t first = 0; first + size <= transport.size(); first += size) {
-    const Group group = transport.make_group(consecutive(first, size));
-    if (group.index >= 0) mine = group;
-  }
-  return mine;
-}
-
-/// Every rank measured the same segments at the same time; the mean of their medians counts.
-void average(Profile& profile, const Group& world, Transport& transport, at::Device device) {
-  std::vector<double> mine;
-  for (const TimedSegment& segment : profile.segments)
-    mine.insert(mine.end(), {segment.seconds, segment.relative_error});
-  const std::vector<std::vector<double>> all = gather_numbers(mine, world, transport, device);
-  for (std::size_t i = 0; i < profile.segments.size(); ++i) {
-    TimedSegment& segment = profile.segments[i];
-    segment.seconds = segment.relative_error = 0;
-    for (const std::vector<double>& theirs : all) {
-      segment.seconds += theirs.at(2 * i) / static_cast<double>(all.size());
-      segment.relative_error = std::max(segment.relative_error, theirs.at(2 * i + 1));
-    }
-  }
 }
 
 int profile_in_process(const Job& job, const ProfileArguments& arguments) {
@@ -116,22 +80,17 @@ Profile profile_rank(const Job& job, const ProfileArguments& arguments, Transpor
   at::set_num_threads(1);
   if (arguments.job.pin) pin_to_core(transport.rank());
   const c10::InferenceMode no_graph;
-  const Plan& plan = job.plan;
-  const Group world = transport.make_group(consecutive(0, transport.size()));
-  const Group tensor = neighbours(transport, plan.degrees.tensor);
-  const Group self = neighbours(transport, 1);
-  Profile profile;
-  const Timing timing{job, arguments.job.options, transport, world, tensor, self, arguments.repetitions};
-  time_layers(timing, profile);
-  time_optimizer(timing, profile);
-  average(profile, world, transport, arguments.job.options.device);
-  time_transfers(timing, profile);
-  return profile;
+  Profiler profiler(job, arguments.job.options, transport);
+  for (std::int32_t i = -2; i < arguments.repetitions; ++i) profiler.repeat();  // the first two warm up
+  return profiler.result();
+}
+
+void save_profile(const Job& job, at::Device device, const std::string& path, const Profile& profile) {
+  write_file_whole(path, calibration_text(profile, job.scenario, machine_name(device)));
 }
 
 void write_profile(const Job& job, const ProfileArguments& arguments, const Profile& profile) {
-  write_file_whole(arguments.output,
-                   calibration_text(profile, job.scenario, machine_name(arguments.job.options.device)));
+  save_profile(job, arguments.job.options.device, arguments.output, profile);
   fmt::print("{}: {} segments and {} transfers of {} measured\n", arguments.output, profile.segments.size(),
              profile.transfers.size(), job.scenario.name);
   std::fflush(stdout);
@@ -143,7 +102,7 @@ void add_profile_options(CLI::App& app, ProfileArguments& arguments) {
   app.add_option("--set", job.overrides, "PATH=VALUE, overrides a field of the scenario")->allow_extra_args(false);
   app.add_option("--schedule", job.schedule, "Lowered schedule, as `stagecraft profile` writes it")->required();
   app.add_option("--output", arguments.output, "The calibration file to write")->required();
-  app.add_option("--repetitions", arguments.repetitions, "Of each measurement; the median counts")
+  app.add_option("--repetitions", arguments.repetitions, "Of each measurement")
       ->check(CLI::Range(1, 1000));
   app.add_option_function<std::string>(
       "--device", [&job](const std::string& text) { job.options.device = parse_device(text); }, "cpu, cuda or cuda:N");

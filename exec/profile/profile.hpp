@@ -17,7 +17,7 @@ namespace stagecraft {
 struct ProfileArguments {
   JobArguments job;               // of which scenario, schedule, device, pinning and launch are read
   std::string output;             // the calibration file
-  std::int32_t repetitions = 15;  // the median of so many counts
+  std::int32_t repetitions = 15;  // of each measurement
 };
 
 void add_profile_options(CLI::App& app, ProfileArguments& arguments);
@@ -32,6 +32,9 @@ int run_profile(const ProfileArguments& arguments, const std::vector<std::string
 
 /// What each rank does; the averages over the ranks come back on all of them.
 Profile profile_rank(const Job& job, const ProfileArguments& arguments, Transport& transport);
+
+/// Writes the calibration.
+void save_profile(const Job& job, at::Device device, const std::string& path, const Profile& profile);
 
 /// Writes the calibration and says so.
 void write_profile(const Job& job, const ProfileArguments& arguments, const Profile& profile);

@@ -38,9 +38,12 @@ Plan cut_by_kind(Plan plan) {
   return plan;
 }
 
-struct StageTimes {
-  Median forward, backward, input_grad, weight_grad;
-};
+Plan unsharded(Plan plan) {
+  plan.run.zero_stage = 0;  // a rank alone updates all that it holds
+  return plan;
+}
+
+}  // namespace
 
 /// One stage with random input and gradient.
 class TimedStage {
@@ -59,36 +62,31 @@ class TimedStage {
     buffers_.push_back(make_stage_buffers(*model_, policy, timing.transport, timing.self, timing.tensor, true));
   }
 
-  StageTimes times(const at::Tensor& input) {
+  /// Returns the output, which is the next stage's input.
+  at::Tensor repeat(const at::Tensor& input, bool counts) {
     input_ = input;
-    std::vector<double> forward, backward, first_half, second_half;
-    for (std::int32_t i = -2; i < timing_.repetitions; ++i) {  // the first two warm up
-      timing_.transport.barrier(timing_.world)->wait();
-      Tape tape;
-      const double f = timed([&] { run(i + 2, tape); });
-      WeightGradients at_once(false);
-      Backward whole{at_once, {}, 0};
-      const double b = timed([&] { tape.run(gradient(), whole); }) - whole.recompute_s;
-      run(i + 2, tape);
-      WeightGradients later(true);
-      Backward half{later, {}, 0};
-      const double d = timed([&] { tape.run(gradient(), half); }) - half.recompute_s;
-      const double w = timed([&] { later.run(); });
-      if (i < 0) continue;
-      forward.push_back(f);
-      backward.push_back(b);
-      first_half.push_back(d);
-      second_half.push_back(w);
-    }
-    return {median_of(forward), median_of(backward), median_of(first_half), median_of(second_half)};
+    timing_.transport.barrier(timing_.world)->wait();
+    Tape tape;
+    timed(counts, forward_s, [&](double&) { run(tape); });
+    WeightGradients at_once(false);
+    Backward whole{at_once, {}, 0};
+    timed(counts, backward_s, [&](double& apart) { tape.run(gradient(), whole), apart = whole.recompute_s; });
+    run(tape);
+    WeightGradients later(true);
+    Backward half{later, {}, 0};
+    timed(counts, input_grad_s, [&](double& apart) { tape.run(gradient(), half), apart = half.recompute_s; });
+    timed(counts, weight_grad_s, [&](double&) { later.run(); });
+    ++runs_;
+    return output_;
   }
 
-  const at::Tensor& output() const { return output_; }
   std::vector<StageBuffers>& buffers() { return buffers_; }
 
+  std::vector<double> forward_s, backward_s, input_grad_s, weight_grad_s, exchange_s;
+
  private:
-  void run(std::int64_t step, Tape& tape) {
-    const Batch batch = make_stage_batch(plan_, shape_, tokens_, timing_.options.seed, *model_, step, 0, 0);
+  void run(Tape& tape) {
+    const Batch batch = make_stage_batch(plan_, shape_, tokens_, timing_.options.seed, *model_, runs_, 0, 0);
     output_ = run_forward(*model_, input_, batch, &tape);
   }
 
@@ -97,16 +95,21 @@ class TimedStage {
     return at::empty_like(output_).fill_(1e-3);
   }
 
+  /// `work` says how much of its time is counted elsewhere.
   template <class Work>
-  double timed(Work&& work) {
+  void timed(bool counts, std::vector<double>& into, Work&& work) {
     group_.take_charges();
     synchronize(shape_.device);
     const double begin_s = now_s();
-    work();
+    double apart_s = 0;
+    work(apart_s);
     synchronize(shape_.device);
-    double seconds = now_s() - begin_s;
-    for (const TensorGroup::Charge& charge : group_.take_charges()) seconds -= charge.seconds;
-    return std::max(seconds, 0.0);
+    double seconds = now_s() - begin_s - apart_s;
+    for (const TensorGroup::Charge& charge : group_.take_charges()) {
+      seconds -= charge.seconds;
+      if (counts) exchange_s.push_back(charge.seconds);
+    }
+    if (counts) into.push_back(std::max(seconds, 0.0));
   }
 
   const Plan& plan_;
@@ -117,7 +120,10 @@ class TimedStage {
   std::unique_ptr<StageModel> model_;
   std::vector<StageBuffers> buffers_;
   at::Tensor input_, output_;
+  std::int64_t runs_ = 0;
 };
+
+namespace {
 
 double weight_of(const Segment& segment) {
   constexpr double flops_per_byte = 5;  // of the roofline that divides a stage's time; its sum does not depend on it
@@ -134,7 +140,7 @@ const TimedSegment* find(const Profile& profile, const Segment& segment) {
 }
 
 /// Divides `time` over the segments of a body that have no entry yet; those that have one are taken out first.
-void divide(const Body& body, Median time, Profile& profile) {
+void divide(const Body& body, Typical time, Profile& profile) {
   double left = time.value, weights = 0;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
@@ -181,7 +187,7 @@ TimedSegment timed_segment(const Segment& segment, double seconds, double relati
   return {segment.name, kernel.batch, kernel.m, kernel.n, kernel.k, kernel.bytes.value, seconds, relative_error};
 }
 
-Median scaled(Median time, double factor) {
+Typical scaled(Typical time, double factor) {
   return {time.value * factor, time.relative_error};
 }
 
@@ -191,75 +197,96 @@ bool splits_backward(const Schedule& schedule) {
   });
 }
 
-Median time_step_exchange(const Timing& timing) {
-  std::vector<double> seconds;
-  for (std::int32_t i = -2; i < timing.repetitions; ++i) {
-    timing.transport.barrier(timing.world)->wait();
-    const double begin_s = now_s();
-    const at::Tensor sum = at::zeros({1}, at::TensorOptions().dtype(at::kDouble)).to(timing.options.device);
-    timing.transport.all_reduce(sum, Reduction::sum, timing.world)->wait();
-    synchronize(timing.options.device);
-    if (i >= 0) seconds.push_back(now_s() - begin_s);
-  }
-  return median_of(std::move(seconds));
+/// Stages that blocks make up, of those that `cut_by_kind` makes: the embedding lies before, head and loss behind.
+std::size_t block_stage(const Plan& plan) {
+  return plan.stages.size() > 1 ? 1 : 0;
 }
 
 }  // namespace
 
-void time_layers(const Timing& timing, Profile& profile) {
-  const Plan plan = cut_by_kind(timing.job.plan);
-  const Bodies bodies = make_bodies(plan);
-  const bool split = splits_backward(timing.job.schedule);
+LayerTimer::LayerTimer(const Timing& timing) : timing_(timing), plan_(cut_by_kind(timing.job.plan)) {
+  for (std::size_t s = 0; s < plan_.stages.size(); ++s)
+    stages_.push_back(std::make_unique<TimedStage>(plan_, Stage(s), timing_));
+}
+
+LayerTimer::~LayerTimer() = default;
+
+void LayerTimer::repeat(bool counts) {
   at::Tensor x;
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    TimedStage stage(plan, Stage(s), timing);
-    const StageTimes times = stage.times(x);
-    x = stage.output();
+  for (const std::unique_ptr<TimedStage>& stage : stages_) x = stage->repeat(x, counts);
+}
+
+const std::vector<double>& LayerTimer::exchanges() const {
+  return stages_[block_stage(plan_)]->exchange_s;
+}
+
+void LayerTimer::add_to(Profile& profile) const {
+  const Bodies bodies = make_bodies(plan_);
+  const bool split = splits_backward(timing_.job.schedule);
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const TimedStage& stage = *stages_[s];
     const auto body = [&](OpKind kind) -> const Body& {
       return bodies.bodies[bodies.of_stage[s][static_cast<std::size_t>(kind)].index()];
     };
-    divide(body(OpKind::forward), times.forward, profile);
-    const double halves = times.input_grad.value + times.weight_grad.value;
-    const double factor = !split && halves > 0 ? times.backward.value / halves : 1;
-    divide(body(OpKind::input_grad), scaled(times.input_grad, factor), profile);
-    divide(body(OpKind::weight_grad), scaled(times.weight_grad, factor), profile);
+    const Typical input_grad = typical_of(stage.input_grad_s), weight_grad = typical_of(stage.weight_grad_s);
+    const double halves = input_grad.value + weight_grad.value;
+    const double factor = !split && halves > 0 ? typical_of(stage.backward_s).value / halves : 1;
+    divide(body(OpKind::forward), typical_of(stage.forward_s), profile);
+    divide(body(OpKind::input_grad), scaled(input_grad, factor), profile);
+    divide(body(OpKind::weight_grad), scaled(weight_grad, factor), profile);
   }
 }
 
-void time_optimizer(const Timing& timing, Profile& profile) {
-  Plan plan = cut_by_kind(timing.job.plan);
-  plan.run.zero_stage = 0;  // a rank alone updates all that it holds
-  const std::size_t measured_stage = plan.stages.size() > 1 ? 1 : 0;
-  TimedStage stage(plan, Stage(measured_stage), timing);
-  std::vector<double> seconds;
-  for (std::int32_t i = -2; i < timing.repetitions; ++i) {
-    timing.transport.barrier(timing.world)->wait();
-    synchronize(timing.options.device);
-    const double begin_s = now_s();
-    prepare_gradients(stage.buffers().front());
-    squared_norm(stage.buffers());
-    adamw_update(stage.buffers(), timing.options.optimizer, 1, 1);
-    synchronize(timing.options.device);
-    if (i >= 0) seconds.push_back(now_s() - begin_s);
-  }
-  const Median time = median_of(std::move(seconds));
-  const Median exchange = time_step_exchange(timing);
+OptimizerTimer::OptimizerTimer(const Timing& timing)
+    : timing_(timing),
+      plan_(unsharded(cut_by_kind(timing.job.plan))),
+      measured_stage_(block_stage(plan_)),
+      stage_(std::make_unique<TimedStage>(plan_, Stage(measured_stage_), timing_)) {
+  stage_->buffers().front().gradients.fill_(1e-3);
+}
+
+OptimizerTimer::~OptimizerTimer() = default;
+
+void OptimizerTimer::repeat(bool counts) {
+  const at::Device device = timing_.options.device;
+  timing_.transport.barrier(timing_.world)->wait();
+  synchronize(device);
+  const double begin_s = now_s();
+  squared_norm(stage_->buffers());
+  adamw_update(stage_->buffers(), timing_.options.optimizer, 1, ++updates_);
+  prepare_gradients(stage_->buffers().front());
+  synchronize(device);
+  const double end_s = now_s();
+  stage_->buffers().front().gradients.fill_(1e-3);
+  timing_.transport.barrier(timing_.world)->wait();
+  const double exchange_begin_s = now_s();
+  const at::Tensor sum = at::zeros({1}, at::TensorOptions().dtype(at::kDouble)).to(device);
+  timing_.transport.all_reduce(sum, Reduction::sum, timing_.world)->wait();
+  synchronize(device);
+  if (!counts) return;
+  update_s_.push_back(end_s - begin_s);
+  exchange_s_.push_back(now_s() - exchange_begin_s);
+}
+
+void OptimizerTimer::add_to(Profile& profile) const {
+  const Typical time = typical_of(update_s_), exchange = typical_of(exchange_s_);
   // The pass's bytes are proportional to the parameters that a rank updates, and so is its time. Every stage of the cut
   // plan stands for a rank of its own.
   std::vector<PipelineRank> own_rank;
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) own_rank.emplace_back(s);
-  const Bodies cut = make_bodies(plan, own_rank);
-  const BodyId id = cut.of_stage[measured_stage][static_cast<std::size_t>(OpKind::optimizer_step)];
+  for (std::size_t s = 0; s < plan_.stages.size(); ++s) own_rank.emplace_back(s);
+  const Bodies cut = make_bodies(plan_, own_rank);
+  const BodyId id = cut.of_stage[measured_stage_][static_cast<std::size_t>(OpKind::optimizer_step)];
   double bytes = 0;
   for (const BodyPart& part : cut.bodies[id.index()].parts) {
     for (const Segment& segment : part.segments) bytes += segment.kernel.bytes.value;
   }
   if (bytes <= 0) return;
-  for (const Segment& pass : optimizer_segments(timing.job.schedule.bodies, KernelKind::memory)) {
+  const Bodies& bodies = timing_.job.schedule.bodies;
+  for (const Segment& pass : optimizer_segments(bodies, KernelKind::memory)) {
     const double seconds_of_pass = time.value * pass.kernel.bytes.value / bytes;
     add_segment(profile, timed_segment(pass, seconds_of_pass, time.relative_error));
   }
-  for (const Segment& host : optimizer_segments(timing.job.schedule.bodies, KernelKind::host)) {
+  for (const Segment& host : optimizer_segments(bodies, KernelKind::host)) {
     add_segment(profile, timed_segment(host, exchange.value, exchange.relative_error));
   }
 }

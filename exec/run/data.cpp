@@ -5,6 +5,7 @@
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
 #include "exec/model/parameter.hpp"
+#include "schedule/executable.hpp"
 
 namespace stagecraft {
 

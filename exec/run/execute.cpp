@@ -39,22 +39,52 @@ void share_losses(const Group& world, Transport& transport, at::Device device, s
   }
 }
 
+/// When the steps began and ended, each by its last rank, on rank 0's clock. A step that nothing stands before begins
+/// where the one before ended.
+struct StepTimes {
+  std::vector<double> begin_s, end_s;
+};
+
+StepTimes latest_of(const std::vector<std::vector<double>>& of_ranks) {
+  const std::size_t steps = of_ranks.front().size() / 2;
+  const double never = -std::numeric_limits<double>::infinity();
+  StepTimes times{std::vector<double>(steps, never), std::vector<double>(steps, never)};
+  for (const std::vector<double>& theirs : of_ranks) {
+    for (std::size_t i = 0; i < steps; ++i) {
+      times.begin_s[i] = std::max(times.begin_s[i], theirs[2 * i]);
+      times.end_s[i] = std::max(times.end_s[i], theirs[2 * i + 1]);
+    }
+  }
+  return times;
+}
+
+/// What is to be taken off the times of every step, so that the first begins at 0 and nothing lies between them.
+std::vector<double> cut_before(const StepTimes& steps, bool pauses) {
+  std::vector<double> cut{steps.begin_s.front()};
+  for (std::size_t i = 1; i < steps.begin_s.size(); ++i)
+    cut.push_back(cut.back() + (pauses ? std::max(steps.begin_s[i] - steps.end_s[i - 1], 0.0) : 0));
+  return cut;
+}
+
 void merge(const JobInputs& inputs, std::vector<std::vector<RecordedOp>> ops, const ClockOffsets& clocks,
-           const std::vector<double>& step_ends, double origin_s, Trace& trace) {
+           const StepTimes& steps, bool pauses, Trace& trace) {
+  const std::vector<double> cut = cut_before(steps, pauses);
   for (std::size_t rank = 0; rank < ops.size(); ++rank) {
     for (RecordedOp& op : ops[rank]) {
-      op.posted_s -= clocks.offset_s[rank];
-      op.begin_s -= clocks.offset_s[rank];
-      op.end_s -= clocks.offset_s[rank];
+      const auto step = static_cast<std::size_t>(op.step - inputs.options.warmup);
+      // Ranks leave the barrier before a step one after the other.
+      const double least_s = step == 0 || pauses ? steps.begin_s[step] : 0;
+      for (double* const time_s : {&op.posted_s, &op.begin_s, &op.end_s})
+        *time_s = std::max(*time_s - clocks.offset_s[rank], least_s) - cut[step];
     }
   }
   split_transfers(inputs, ops);
   for (std::size_t rank = 0; rank < ops.size(); ++rank) {
     const auto global = static_cast<std::int32_t>(rank);
-    append_spans(inputs, global, ops[rank], inputs.options.warmup, origin_s, trace);
+    append_spans(inputs, global, ops[rank], inputs.options.warmup, 0, trace);
     trace.ranks.push_back({global, coordinates_of(inputs.plan.degrees, Rank(global)).pipeline, 0, 1});
   }
-  for (const double end_s : step_ends) trace.step_end_s.push_back(end_s - origin_s);
+  for (std::size_t i = 0; i < steps.end_s.size(); ++i) trace.step_end_s.push_back(steps.end_s[i] - cut[i]);
   trace.end_s = trace.step_end_s.empty() ? 0 : trace.step_end_s.back();
   connect_spans(inputs, trace);
 }
@@ -90,42 +120,40 @@ Trace partial_trace(const JobInputs& inputs, const char* transport, std::vector<
 }
 
 ExecuteResult execute(const JobInputs& inputs, Transport& transport, MemoryMeter* meter,
-                      std::vector<RecordedOp>& until_failure) {
+                      std::vector<RecordedOp>& until_failure, const std::function<void()>& between) {
   RankExecutor executor(inputs, transport, meter);
   const Group& world = executor.groups().world;
   const at::Device device = inputs.options.device;
   ExecuteResult result;
-  double origin_s = now_s();
-  std::vector<double> step_ends;
   try {
     const ClockOffsets clocks = align_clocks(world, transport, device);
     for (std::int32_t step = 0; step < inputs.options.warmup; ++step) result.steps.push_back(executor.run_step());
     executor.begin_measuring();
-    transport.barrier(world)->wait();
-    synchronize(device);
-    origin_s = now_s();
+    const double offset_s = clocks.offset_s[static_cast<std::size_t>(transport.rank())];
+    std::vector<double> begins_and_ends;
     for (std::int32_t step = 0; step < inputs.options.steps; ++step) {
+      if (between) {
+        executor.settle();
+        between();
+      }
+      if (between || step == 0) {
+        transport.barrier(world)->wait();
+        synchronize(device);
+      }
+      begins_and_ends.push_back(now_s() - offset_s);
       result.steps.push_back(executor.run_step());
-      step_ends.push_back(now_s());
+      begins_and_ends.push_back(now_s() - offset_s);
     }
     share_losses(world, transport, device, result.steps);
-    const auto me = static_cast<std::size_t>(transport.rank());
-    std::vector<double> ends{origin_s - clocks.offset_s[me]};
-    for (const double end_s : step_ends) ends.push_back(end_s - clocks.offset_s[me]);
-    const auto all_ends = gather_numbers(ends, world, transport, device);
+    const auto all_times = gather_numbers(begins_and_ends, world, transport, device);
     const auto packed = gather_numbers(pack(executor.recorder().ops()), world, transport, device);
     result.clock_skew_s = clocks.skew_s;
     if (transport.rank() != 0) return result;
     std::vector<std::vector<RecordedOp>> ops;
     for (const std::vector<double>& numbers : packed) ops.push_back(unpack(numbers));
-    // A step ends when its last rank has ended it.
-    std::vector<double> latest(ends.size(), -std::numeric_limits<double>::infinity());
-    for (const std::vector<double>& theirs : all_ends) {
-      for (std::size_t i = 0; i < theirs.size(); ++i) latest[i] = std::max(latest[i], theirs[i]);
-    }
     result.trace = empty_trace(inputs, transport.name());
     result.trace.provenance.push_back({"clock_skew_s", fmt::format("{:.9f}", clocks.skew_s)});
-    merge(inputs, std::move(ops), clocks, {latest.begin() + 1, latest.end()}, latest.front(), result.trace);
+    merge(inputs, std::move(ops), clocks, latest_of(all_times), static_cast<bool>(between), result.trace);
   } catch (const std::exception&) {
     until_failure = executor.recorder().ops();
     throw;

@@ -1,6 +1,7 @@
 #pragma once
 // Runs a job on one rank and brings everybody's measurements together.
 
+#include <functional>
 #include <vector>
 
 #include "exec/run/rank_executor.hpp"
@@ -14,10 +15,11 @@ struct ExecuteResult {
   double clock_skew_s = 0;        // what remains uncertain between the ranks' clocks
 };
 
-/// Runs options.warmup + options.steps steps. Throws RankFailure (or what the set-up throws); what this rank had
-/// measured until then is in `until_failure`.
+/// Runs options.warmup + options.steps steps. `between`, if given, is called by every rank before each measured step,
+/// when nothing is under way; its time is cut out of the trace. Throws RankFailure (or what the set-up throws); what
+/// this rank had measured until then is in `until_failure`.
 ExecuteResult execute(const JobInputs& inputs, Transport& transport, MemoryMeter* meter,
-                      std::vector<RecordedOp>& until_failure);
+                      std::vector<RecordedOp>& until_failure, const std::function<void()>& between = {});
 
 /// The operations of a job that did not come to its end, by rank, as one trace.
 Trace partial_trace(const JobInputs& inputs, const char* transport, std::vector<std::vector<RecordedOp>> ops);

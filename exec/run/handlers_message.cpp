@@ -3,6 +3,7 @@
 
 #include "exec/model/out_of_memory.hpp"
 #include "exec/run/rank_executor.hpp"
+#include "schedule/executable.hpp"
 
 namespace stagecraft {
 

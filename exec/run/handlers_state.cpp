@@ -35,14 +35,16 @@ void RankExecutor::state_collective(const Op& op, std::uint32_t position, std::s
   }
 }
 
-void RankExecutor::optimizer_step() {
+void RankExecutor::optimizer_step(std::size_t record) {
   for (StageBuffers& buffers : buffers_) sum_partial_gradients(buffers);
   const at::Tensor squares = at::zeros({1}, at::TensorOptions().dtype(at::kDouble)).fill_(squared_norm(buffers_));
   const at::Tensor on_device = squares.to(shape_.device);
+  const double arrived_s = now_s();
   transport_.all_reduce(on_device, Reduction::sum, groups_.world)->wait();
   const bool cut = !buffers_.empty() && buffers_.front().policy.zero_stage > 0;
   const double copies = cut ? 1 : static_cast<double>(groups_.data.size());
   const double sum = on_device.item<double>() / copies;
+  recorder_.leave_out(record, now_s() - arrived_s);  // the wait for the last rank to arrive
   const double scale = loss_scale_.value;
   result_.gradient_norm = std::sqrt(sum) / scale;
   if (!adjust_loss_scale(loss_scale_, sum)) {

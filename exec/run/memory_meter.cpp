@@ -28,7 +28,19 @@ class Listener final : public c10::MemoryReportingInfoBase {
   at::DeviceType type_;
 };
 
+class NoListener final : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void*, std::int64_t, std::size_t, std::size_t, c10::Device) override {}
+  bool memoryProfilingEnabled() const override { return false; }
+};
+
 }  // namespace
+
+MemorySilence::MemorySilence()
+    : guard_(
+          std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<NoListener>())) {}
+
+MemorySilence::~MemorySilence() = default;
 
 MemoryMeter& AllocationOwners::new_meter() {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -40,6 +40,16 @@ class AllocationOwners {
   std::unordered_map<void*, MemoryMeter*> owners_;
 };
 
+/// While it lives, nobody listens to the allocations of this thread.
+class MemorySilence {
+ public:
+  MemorySilence();
+  ~MemorySilence();
+
+ private:
+  std::unique_ptr<c10::DebugInfoGuard> guard_;
+};
+
 /// While it lives, allocations of this thread on devices of `type` are charged to `meter`. Both outlive it.
 class MemoryListening {
  public:

@@ -159,11 +159,16 @@ void RankExecutor::finish_step() {
   result_.loss = loss_sum_.item<double>();
 }
 
-void RankExecutor::begin_measuring() {
+void RankExecutor::settle() {
   const std::vector<std::uint32_t> left = active_;
   for (const std::uint32_t position : left) complete(position);
   drain_device();
+  for (const Pending& done : unread_) read_times(done);
   unread_.clear();
+}
+
+void RankExecutor::begin_measuring() {
+  settle();
   tensor_.take_charges();
   recorder_.clear();
 }
@@ -212,7 +217,7 @@ void RankExecutor::execute(const Op& op, std::uint32_t position, std::size_t rec
     case OpKind::reduce_grad:
       return reduce_grad(op, position, record);
     case OpKind::optimizer_step:
-      return optimizer_step();
+      return optimizer_step(record);
     case OpKind::unshard:
     case OpKind::reshard:
     case OpKind::reduce_tied:

@@ -44,6 +44,8 @@ class RankExecutor {
   /// Runs one step. Throws RankFailure; the job is aborted then.
   StepResult run_step();
 
+  /// Waits until nothing is under way.
+  void settle();
   /// Forgets what has been recorded, once nothing of it is under way.
   void begin_measuring();
   const Recorder& recorder() const { return recorder_; }
@@ -96,7 +98,7 @@ class RankExecutor {
   bool scattered() const;
   // handlers_state.cpp
   void reduce_grad(const Op& op, std::uint32_t position, std::size_t record);
-  void optimizer_step();
+  void optimizer_step(std::size_t record);
   void state_collective(const Op& op, std::uint32_t position, std::size_t record);
   void park(std::uint32_t position, std::size_t record, std::vector<WorkHandle> works);
 

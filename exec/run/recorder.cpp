@@ -39,7 +39,7 @@ std::size_t Recorder::begin(std::int32_t step, std::uint32_t position) {
   op.position = position;
   op.begin_s = op.posted_s = now_s();
   if (!device_.is_cpu()) {
-    events_.push_back({handle, timed_event(device_), timed_event(device_)});
+    events_.push_back({handle, timed_event(device_), timed_event(device_), 0});
     events_.back().begin.record(current_stream(device_));
   }
   return handle;
@@ -52,11 +52,19 @@ void Recorder::end(std::size_t handle) {
   }
 }
 
+void Recorder::leave_out(std::size_t handle, double seconds) {
+  if (device_.is_cpu()) {
+    ops_[handle].begin_s += seconds;
+  } else if (!events_.empty() && events_.back().handle == handle) {
+    events_.back().left_out_s = seconds;
+  }
+}
+
 void Recorder::resolve() {
   for (Events& events : events_) {
     if (!events.end.was_marked_for_recording()) continue;
     RecordedOp& op = ops_[events.handle];
-    op.begin_s = anchor_s_ + anchor_->elapsedTime(events.begin) * 1e-3;
+    op.begin_s = anchor_s_ + anchor_->elapsedTime(events.begin) * 1e-3 + events.left_out_s;
     op.end_s = anchor_s_ + anchor_->elapsedTime(events.end) * 1e-3;
   }
   events_.clear();

@@ -28,6 +28,8 @@ class Recorder {
   /// Marks the begin of an operation on the current stream. Returns a handle for `end`.
   std::size_t begin(std::int32_t step, std::uint32_t position);
   void end(std::size_t handle);
+  /// The operation that runs has waited so long for other ranks: it counts as begun later by that.
+  void leave_out(std::size_t handle, double seconds);
   RecordedOp& at(std::size_t handle) { return ops_[handle]; }
 
   /// Turns events into host times; the device must be idle. Called after each step.
@@ -39,6 +41,7 @@ class Recorder {
   struct Events {
     std::size_t handle;
     c10::Event begin, end;
+    double left_out_s = 0;
   };
   void anchor();
 

@@ -41,7 +41,8 @@ void split_transfers(const JobInputs& inputs, std::vector<std::vector<RecordedOp
           if (!receiving || !is_receive(op.kind)) continue;
           const auto send = sends.find(key_of(op, recorded.step));
           if (send == sends.end()) continue;
-          const double begin_s = std::max(recorded.posted_s, send->second->posted_s);
+          // begin_s of the receive is when its bytes began to move, as far as the transport knows.
+          const double begin_s = std::max(recorded.begin_s, send->second->posted_s);
           recorded.begin_s = send->second->begin_s = begin_s;
           recorded.end_s = std::max(recorded.end_s, begin_s);
           send->second->end_s = std::max(recorded.end_s, begin_s);

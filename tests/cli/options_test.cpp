@@ -25,19 +25,35 @@ TEST_CASE("no numeric option takes what is no number, not finite, negative or to
   const std::string scenario = shipped("gpt-1.7b-selene"), trace = scratch.file("t.sgt");
   REQUIRE(run_program({"simulate", scenario, "--estimate", "--trace", trace}).exit_code == 0);
   const Words schedule{"schedule", "zb-auto", "-p", "2", "-m", "4"};
+  const std::string tiny = shipped("tiny-gpt-2cores");
   struct Row {
     Words words;
     const char* option;
   };
-  for (const Row& row :
-       {Row{{"compare", trace, trace}, "--step"}, Row{{"compare", trace, trace}, "--bubble"},
-        Row{{"compare", trace, trace}, "--memory"}, Row{{"simulate", scenario, "--estimate"}, "--steps"},
-        Row{{"schedule", "1f1b", "-m", "4"}, "--stages"}, Row{{"schedule", "1f1b", "-p", "4"}, "--micro-batches"},
-        Row{{"schedule", "looped-bfs", "-p", "4", "-m", "4"}, "--virtual"},
-        Row{{"schedule", "interleaved-1f1b", "-p", "4", "-m", "4"}, "--group-size"},
-        Row{{"schedule", "hanayo", "-p", "4", "-m", "4"}, "--waves"}, Row{schedule, "--memory-limit"},
-        Row{schedule, "--forward"}, Row{schedule, "--input-grad"}, Row{schedule, "--weight-grad"},
-        Row{schedule, "--send"}}) {
+  for (const Row& row : {Row{{"compare", trace, trace}, "--step"},
+                         Row{{"compare", trace, trace}, "--bubble"},
+                         Row{{"compare", trace, trace}, "--memory"},
+                         Row{{"simulate", scenario, "--estimate"}, "--steps"},
+                         Row{{"schedule", "1f1b", "-m", "4"}, "--stages"},
+                         Row{{"schedule", "1f1b", "-p", "4"}, "--micro-batches"},
+                         Row{{"schedule", "looped-bfs", "-p", "4", "-m", "4"}, "--virtual"},
+                         Row{{"schedule", "interleaved-1f1b", "-p", "4", "-m", "4"}, "--group-size"},
+                         Row{{"schedule", "hanayo", "-p", "4", "-m", "4"}, "--waves"},
+                         Row{schedule, "--memory-limit"},
+                         Row{schedule, "--forward"},
+                         Row{schedule, "--input-grad"},
+                         Row{schedule, "--weight-grad"},
+                         Row{schedule, "--send"},
+                         Row{{"execute", tiny}, "--steps"},
+                         Row{{"execute", tiny}, "--warmup"},
+                         Row{{"execute", tiny}, "--seed"},
+                         Row{{"execute", tiny}, "--learning-rate"},
+                         Row{{"execute", tiny}, "--weight-decay"},
+                         Row{{"execute", tiny}, "--clip-norm"},
+                         Row{{"execute", tiny}, "--timeout"},
+                         Row{{"profile", tiny, "--output", "x"}, "--repetitions"},
+                         Row{{"bundle", tiny, "--output", "x"}, "--steps"},
+                         Row{{"bundle", tiny, "--output", "x"}, "--warmup"}}) {
     for (const char* value : {"nan", "-nan", "inf", "-inf", "-1", "1e999", "1e30", "99999999999999999999", "x", "1x",
                               "0x", "", " ", "--", "1,5", "\xff"}) {
       INFO(row.words[0] << " " << row.option << " \"" << value << "\"");
@@ -164,11 +180,18 @@ TEST_CASE("no verb writes over what it reads, under whatever name") {
                              {"schedule", table, "-o", table},
                              {"schedule", table, "-o", scratch.file("hard.csv")},
                              {"schedule", table, "--format", "csv", "-o", scratch.file("./t.csv")},
-                             {"compare", trace, trace, "-o", trace}}) {
+                             {"compare", trace, trace, "-o", trace},
+                             {"profile", top, "--output", top},
+                             {"profile", top, "--output", calibration},
+                             {"execute", top, "--trace", model},
+                             {"execute", top, "--profile", scratch.file("link.json")},
+                             {"execute", top, "--data", trace, "--trace", trace},
+                             {"execute", top, "--trace", scratch.file("new"), "--profile", scratch.file("new")}}) {
     std::string shown;
     for (const std::string& word : words) shown += word + " ";
     INFO(shown);
     CHECK(run_program(words).exit_code == 2);
   }
+  CHECK(run_program({"bundle", top, "--output", scratch.file(".")}).exit_code == 3);
   for (std::size_t i = 0; i < inputs.size(); ++i) CHECK(text_of_file(inputs[i]) == before[i]);
 }

@@ -1,14 +1,20 @@
 // Whole jobs in one process: their traces, their memory, and how they end when a rank fails.
 
 #include <c10/core/CPUAllocator.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 #include <set>
+#include <thread>
 
+#include "base/file_io.hpp"
 #include "exec/launch/outputs.hpp"
 #include "exec/launch/run_job.hpp"
 #include "exec/launch/run_rank.hpp"
@@ -73,8 +79,15 @@ TEST_CASE("A measured trace holds every operation of every rank once, within its
   JobArguments arguments;
   arguments.options.steps = 2;
   arguments.options.warmup = 1;
+  // With a profile measured in turn with the steps, or without: the pauses are cut out.
+  const std::string profile = std::filesystem::temp_directory_path() / ("profile-" + std::to_string(::getpid()));
+  arguments.profile = GENERATE_COPY(std::string(), profile);
   const std::vector<RankOutcome> outcomes = run(job, arguments);
+  REQUIRE(!outcomes[0].failure);
+  CHECK(file_exists(profile) == !arguments.profile.empty());
+  std::filesystem::remove(profile);
   const Trace& trace = outcomes[0].result.trace;
+  CHECK(trace.end_s == trace.step_end_s[1]);
   std::size_t expected = 0;
   for (const auto& program : job.schedule.programs) expected += 2 * program.size();
   CHECK(trace.spans.size() == expected);
@@ -91,6 +104,51 @@ TEST_CASE("A measured trace holds every operation of every rank once, within its
   CHECK(trace.dependencies.size() >= trace.spans.size() / 2);
   CHECK(outcomes[0].result.steps.size() == 3);
   CHECK(outcomes[0].result.steps.back().loss == outcomes[1].result.steps.back().loss);
+}
+
+TEST_CASE("What stands between the steps is not in the trace, nor is its memory") {
+  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "1f1b");
+  ExecuteOptions options;
+  options.steps = 3;
+  const JobInputs inputs{job.plan, job.schedule, job.graph, options};
+  std::array<Trace, 2> traces;
+  for (const bool pauses : {false, true}) {
+    AllocationOwners owners;
+    run_ranks(2, {10, true}, [&](Transport& transport) {
+      const c10::InferenceMode no_graph;
+      MemoryMeter& meter = owners.new_meter();
+      const MemoryListening listening(meter, owners, at::kCPU);
+      const auto pause = [] {
+        const MemorySilence silence;
+        const at::Tensor large = at::zeros({1 << 24}, at::TensorOptions().dtype(at::kFloat));
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+      };
+      std::vector<RecordedOp> until_failure;
+      ExecuteResult result = execute(inputs, transport, &meter, until_failure,
+                                     pauses ? std::function<void()>(pause) : std::function<void()>());
+      if (transport.rank() == 0) traces[pauses ? 1 : 0] = std::move(result.trace);
+    });
+  }
+  CHECK(traces[1].spans.size() == traces[0].spans.size());
+  CHECK(traces[1].end_s < 2.5);  // three pauses of a second would be more than that
+  for (const CounterSeries& series : traces[1].counters)
+    CHECK(*std::max_element(series.value.begin(), series.value.end()) < 4 << 24);
+}
+
+TEST_CASE("An optimizer step does not count the wait for the last rank") {
+  // Rank 1 of a pipeline has its last backward done while rank 0 still has one to do.
+  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "gpipe");
+  const std::vector<RankOutcome> outcomes = run(job, {});
+  const Trace& trace = outcomes[0].result.trace;
+  double last_backward_s = 0;
+  for (const Span& span : trace.spans) {
+    if (span.rank == 0 && span.kind == OpKind::backward) last_backward_s = std::max(last_backward_s, span.end_s);
+  }
+  for (const Span& span : trace.spans) {
+    if (span.kind != OpKind::optimizer_step) continue;
+    CHECK(span.end_s > last_backward_s);
+    CHECK(span.begin_s > last_backward_s - (span.end_s - span.begin_s));
+  }
 }
 
 TEST_CASE("A message's send and receive agree on when it passed") {
@@ -183,6 +241,46 @@ TEST_CASE("Memory that runs out names the operation, the tensor, its size and th
     if (message.find("for gradients of") != std::string::npos) CHECK_THAT(message, Catch::Contains("--> 0B"));
   }
   CHECK(wanted.size() == 4);
+}
+
+TEST_CASE("bf16, and fp16 with its loss scale, train as fp32 does to their rounding") {
+  std::vector<double> exact;
+  for (const Precision precision : {Precision::fp32, Precision::bf16_mixed, Precision::fp16_mixed}) {
+    Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+    plan.run.precision = precision;
+    const Job job = make_job(plan, "1f1b");
+    JobArguments arguments;
+    arguments.options.steps = 6;
+    arguments.options.initial_loss_scale = 1024;
+    const std::vector<RankOutcome> outcomes = run(job, arguments);
+    REQUIRE(!outcomes[0].failure);
+    std::vector<double> losses;
+    for (const StepResult& step : outcomes[0].result.steps) {
+      CHECK(!step.skipped);
+      losses.push_back(step.loss.value());
+    }
+    if (precision == Precision::fp32) exact = losses;
+    REQUIRE(losses.size() == exact.size());
+    for (std::size_t i = 0; i < losses.size(); ++i) CHECK(losses[i] == Approx(exact[i]).epsilon(0.01));
+    if (precision != Precision::fp32) CHECK(losses != exact);
+  }
+}
+
+TEST_CASE("A loss scale that is too large is halved, and the step is skipped") {
+  Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+  plan.run.precision = Precision::fp16_mixed;
+  const Job job = make_job(plan, "1f1b");
+  JobArguments arguments;
+  arguments.options.steps = 40;
+  arguments.options.initial_loss_scale = 0x1p40;
+  const std::vector<RankOutcome> outcomes = run(job, arguments);
+  REQUIRE(!outcomes[0].failure);
+  const std::vector<StepResult>& steps = outcomes[0].result.steps;
+  CHECK(steps.front().skipped);
+  CHECK(!steps.back().skipped);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (std::size_t i = 0; i < steps.size(); ++i) CHECK(outcomes[rank].result.steps[i].skipped == steps[i].skipped);
+  }
 }
 
 TEST_CASE("What a failed job had measured is kept as a trace") {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "base/file_io.hpp"
 #include "run_command.hpp"
 #include "trace/native_format.hpp"
 
@@ -56,10 +57,45 @@ TEST_CASE("Profile, simulate, execute and compare work together on the shipped t
   }
 }
 
+TEST_CASE("A calibration measured in turn with the steps predicts them") {
+  const Workplace here;
+  const std::string profile = here.file("here.json"), predicted = here.file("p.sgt"), measured = here.file("m.sgt");
+  for (const std::string& layout : {std::string("--set schedule=zb-h1"), std::string("--set parallel.pipeline=1 --set "
+                                                                                     "parallel.tensor=2")}) {
+    check_ok("execute " + scenario("tiny-gpt-2cores") + " " + layout + " --steps 3 --warmup 0 --profile " + profile +
+             " --trace " + measured);
+    check_ok("simulate " + scenario("tiny-gpt-2cores") + " " + layout + " --set calibration=" + profile + " --trace " +
+             predicted);
+    check_ok("compare " + predicted + " " + measured + " --memory 0.03");
+  }
+}
+
+TEST_CASE("Ranks that share a core are predicted as sharing it") {
+  const Workplace here;
+  const std::string predicted = here.file("p.sgt"), measured = here.file("m.sgt");
+  const std::string words = scenario("tiny-gpt-2cores") + " --set batch.global=4 ";
+  check_ok("simulate " + words + " --trace " + predicted);
+  const Ran ran = run_command("taskset -c 0 " +
+                              stagecraft_with("execute " + words + " --in-process --steps 1 --trace " + measured));
+  INFO(ran.output);
+  REQUIRE(ran.code == 0);
+  CHECK(ran.output.find("share 1 cores") != std::string::npos);
+  const Ran compared = run_command(stagecraft_with("compare " + predicted + " " + measured));
+  INFO(compared.output);
+  CHECK(compared.code == 0);
+  CHECK(compared.output.find("shared 1 device") != std::string::npos);
+}
+
 TEST_CASE("A bundle runs where it is carried to, and only with the schedule that was frozen") {
   const Workplace here;
   const std::string bundle = here.file("bundle");
-  check_ok("bundle " + scenario("tiny-gpt-2cores") + " --set batch.global=4 --steps 1 --warmup 0 --output " + bundle);
+  // What the scenario extends travels along.
+  fs::create_directories(here.file("own"));
+  write_file_whole(here.file("own/base.json"), read_file(scenario("tiny-gpt-2cores")));
+  write_file_whole(here.file("mine.json"), "{\"extends\": \"own/base.json\", \"name\": \"mine\"}");
+  check_ok("bundle " + here.file("mine.json") + " --set batch.global=4 --steps 1 --warmup 0 --output " + bundle);
+  fs::remove_all(here.file("own"));
+  fs::remove(here.file("mine.json"));
   const std::string launch = "STAGECRAFT_EXEC=" STAGECRAFT_BINARY_DIR
                              "/bin/stagecraft-exec OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " +
                              bundle + "/launch_mpirun --oversubscribe --mca btl self,vader";

@@ -31,10 +31,13 @@ install_packages() {
     fail "apt-get install failed for: ${missing[*]}"
 }
 
-# build_preset NAME [TARGET...]: configures once, then builds what changed in one run of ninja. Silent when there is nothing to do.
+# build_preset NAME [TARGET...] [-- CMAKE_OPTION...]: configures once, then builds what changed in one run of
+# ninja. Silent when there is nothing to do.
 build_preset() {
-  local preset=$1 root log
+  local preset=$1 root log targets=()
   shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
+  [ $# -eq 0 ] || shift
   root=$(repo_root)
   log=$root/build/$preset.log
   mkdir -p "$root/build"
@@ -42,9 +45,9 @@ build_preset() {
     say "configuring preset '$preset'"
     local launcher=()
     command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    (cd "$root" && cmake --preset "$preset" "${launcher[@]}") >"$log" 2>&1 || { cat "$log" >&2; fail "configuring failed"; }
+    (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "$@") >"$log" 2>&1 || { cat "$log" >&2; fail "configuring failed"; }
   fi
-  (cd "$root" && ninja -C "build/$preset" "$@" 2>&1) | follow_build "$preset" >"$log" ||
+  (cd "$root" && ninja -C "build/$preset" "${targets[@]}" 2>&1) | follow_build "$preset" >"$log" ||
     { tail -n 60 "$log" >&2; fail "building failed"; }
 }
 
