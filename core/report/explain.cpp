@@ -171,16 +171,17 @@ Explanation pieces_of(const std::string& wanted, const Json* root) {
 
 std::string text_of(const Explanation& about) {
   std::string out = about.key;
-  if (!about.value.empty()) out += fmt::format(" = {}", about.value);
+  const bool of_report = !about.source.empty();
+  if (of_report) out += fmt::format(" = {}", about.value);
   if (!about.low.empty()) out += fmt::format("   ({} to {}, {})", about.low, about.high, about.evidence);
   out += fmt::format("\n  {}\n", wrapped(about.meaning, 96, 2));
   if (!about.formula.empty()) out += fmt::format("  formula: {}\n", wrapped(about.formula, 87, 11));
   for (const ExplainedInput& input : about.inputs) {
-    const std::string value = input.value.empty() ? "" : input.value + "  ";
+    const std::string value = of_report ? input.value + "  " : "";
     out +=
         fmt::format("    {} {:<12}{}\n", padded(input.path, 42), input.origin, wrapped(value + input.meaning, 40, 59));
   }
-  if (!about.source.empty()) out += fmt::format("  source: {}\n", about.source);
+  if (of_report) out += fmt::format("  source: {}\n", about.source);
   return out;
 }
 
