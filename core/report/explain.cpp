@@ -139,34 +139,49 @@ std::string of_same_entry(const std::string& input, const std::string& key) {
   return one ? parts[0] + "." + parts[1] + input.substr(parts[0].size() + 2) : input;
 }
 
-std::string text_of(const std::string& wanted, const Json* root) {
-  const std::string key = with_dots(wanted);
-  const ReportKey entry = find(key);
-  std::string out = key;
+Explanation pieces_of(const std::string& wanted, const Json* root) {
+  Explanation out;
+  out.key = with_dots(wanted);
+  const ReportKey entry = find(out.key);
+  out.meaning = entry.meaning;
+  out.formula = entry.formula;
   if (root != nullptr) {
-    refuse_missing_entry(*root, key);
-    out += fmt::format(" = {}", values_at(*root, key));
+    refuse_missing_entry(*root, out.key);
+    out.value = values_at(*root, out.key);
     std::vector<std::string> low;
-    collect(*root, parts_of(key + "_low"), 0, low);
+    collect(*root, parts_of(out.key + "_low"), 0, low);
     if (low.size() == 1) {
-      out += fmt::format("   ({} to {}, {})", low[0], values_at(*root, key + "_high"),
-                         values_at(*root, key + "_evidence"));
+      out.low = low[0];
+      out.high = values_at(*root, out.key + "_high");
+      out.evidence = values_at(*root, out.key + "_evidence");
     }
+    out.source =
+        fmt::format("{} run of {} by {}, calibration {}", root->at("kind").get<std::string>(),
+                    root->at("scenario").at("file").get<std::string>(), root->at("producer").get<std::string>(),
+                    root->at("calibration").at("name").get<std::string>());
   }
-  out += fmt::format("\n  {}\n", wrapped(entry.meaning, 96, 2));
-  if (!entry.formula.empty()) out += fmt::format("  formula: {}\n", wrapped(entry.formula, 87, 11));
   for (const std::string& input : entry.inputs) {
-    const std::string path = of_same_entry(input, key);
+    const std::string path = of_same_entry(input, out.key);
     const ReportKey source = find(path);
-    const std::string value = root == nullptr ? "" : values_at(*root, path) + "  ";
+    out.inputs.push_back(
+        {path, origin_of(source), root == nullptr ? std::string() : values_at(*root, path), source.meaning});
+  }
+  return out;
+}
+
+std::string text_of(const Explanation& about) {
+  std::string out = about.key;
+  const bool of_report = !about.source.empty();
+  if (of_report) out += fmt::format(" = {}", about.value);
+  if (!about.low.empty()) out += fmt::format("   ({} to {}, {})", about.low, about.high, about.evidence);
+  out += fmt::format("\n  {}\n", wrapped(about.meaning, 96, 2));
+  if (!about.formula.empty()) out += fmt::format("  formula: {}\n", wrapped(about.formula, 87, 11));
+  for (const ExplainedInput& input : about.inputs) {
+    const std::string value = of_report ? input.value + "  " : "";
     out +=
-        fmt::format("    {} {:<12}{}\n", padded(path, 42), origin_of(source), wrapped(value + source.meaning, 40, 59));
+        fmt::format("    {} {:<12}{}\n", padded(input.path, 42), input.origin, wrapped(value + input.meaning, 40, 59));
   }
-  if (root != nullptr) {
-    out += fmt::format("  source: {} run of {} by {}, calibration {}\n", root->at("kind").get<std::string>(),
-                       root->at("scenario").at("file").get<std::string>(), root->at("producer").get<std::string>(),
-                       root->at("calibration").at("name").get<std::string>());
-  }
+  if (of_report) out += fmt::format("  source: {}\n", about.source);
   return out;
 }
 
@@ -179,12 +194,16 @@ std::vector<std::string> explainable_keys() {
 }
 
 std::string explain(const std::string& key) {
-  return text_of(key, nullptr);
+  return text_of(pieces_of(key, nullptr));
 }
 
 std::string explain(const std::string& key, const Report& report) {
+  return text_of(explanation(key, report));
+}
+
+Explanation explanation(const std::string& key, const Report& report) {
   const Json root = Json::parse(to_json(report));
-  return text_of(key, &root);
+  return pieces_of(key, &root);
 }
 
 }  // namespace stagecraft

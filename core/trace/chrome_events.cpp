@@ -2,201 +2,174 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string_view>
-
 #include "base/input_error.hpp"
+#include "trace/json_stream.hpp"
 
 namespace stagecraft {
 namespace {
 
-enum class Key : std::uint8_t { other, phase, pid, tid, ts, dur, id, name, category, args };
+using Type = JsonStream::Type;
 
-Key key_of(std::string_view name) {
-  if (name == "ph") return Key::phase;
-  if (name == "pid") return Key::pid;
-  if (name == "tid") return Key::tid;
-  if (name == "ts") return Key::ts;
-  if (name == "dur") return Key::dur;
-  if (name == "id") return Key::id;
-  if (name == "name") return Key::name;
-  if (name == "cat") return Key::category;
-  if (name == "args") return Key::args;
-  return Key::other;
+/// Keeps the memory of the texts.
+void clear(ChromeEvent& event) {
+  for (std::string* text : {&event.name, &event.category, &event.op, &event.text, &event.group, &event.unit}) {
+    text->clear();
+  }
+  event.phase = 0;
+  event.pid = event.tid = event.id = 0;
+  event.ts_us = event.dur_us = event.tensor_us = event.value = 0;
+  event.has_value = false;
 }
 
-/// Where the parser is: what the object or array that encloses it is.
-enum class Place : std::uint8_t { top, events, event, args, other_data, distributed, ignored };
-
-constexpr std::size_t deepest = 200;
-
-class Handler {
+class Reader {
  public:
-  using Json = nlohmann::json;
-
-  Handler(const std::string& path, ChromeFile& file, const std::function<void(const ChromeEvent&)>& event)
-      : path_(path), file_(file), event_(event) {}
-
-  bool null() { return true; }
-  bool boolean(bool) { return true; }
-  bool number_integer(Json::number_integer_t value) { return number(static_cast<double>(value), value); }
-  bool number_unsigned(Json::number_unsigned_t value) {
-    return number(static_cast<double>(value), static_cast<std::int64_t>(value & 0x7fffffffffffffffU));
-  }
-  bool number_float(Json::number_float_t value, const std::string&) {
-    const bool fits = value > -9e18 && value < 9e18;
-    return number(value, fits ? static_cast<std::int64_t>(value) : 0);
-  }
-  bool binary(Json::binary_t&) { return true; }
-
-  bool string(std::string& value) {
-    if (place() == Place::event) {
-      if (key_ == Key::phase) current_.phase = value.empty() ? '\0' : value.front();
-      if (key_ == Key::name) current_.name.swap(value);
-      if (key_ == Key::category) current_.category.swap(value);
-    } else if (place() == Place::args) {
-      if (arg_ == "op") current_.op.swap(value);
-      if (arg_ == "name" || arg_ == "labels") current_.text.swap(value);
-      if (arg_ == "Process Group Description") current_.group.swap(value);
-    } else if (place() == Place::other_data) {
-      if (arg_ == "producer")
-        file_.producer.swap(value);
-      else if (arg_ == "scenario")
-        file_.scenario.swap(value);
-      else if (arg_ == "kind")
-        file_.kind.swap(value);
-      else if (file_.other.size() < 4096)
-        file_.other.emplace_back(arg_, value);
-    }
-    return true;
+  Reader(const std::string& path, const std::function<void(const ChromeEvent&)>& event)
+      : path_(path), in_(path, "a whole JSON file of trace events"), event_(event) {
+    in_.place = [this] { return in_events_ ? fmt::format("/traceEvents/{}", index_) : std::string(); };
   }
 
-  bool start_object(std::size_t) {
-    Place next = Place::ignored;
-    if (places_.empty()) {
-      next = Place::top;
-    } else if (place() == Place::events) {
-      next = Place::event;
-      clear(current_);
-    } else if (place() == Place::event && key_ == Key::args) {
-      next = Place::args;
-    } else if (place() == Place::top && arg_ == "otherData") {
-      next = Place::other_data;
-    } else if (place() == Place::top && arg_ == "distributedInfo") {
-      next = Place::distributed;
-    }
-    return enter(next);
-  }
-
-  bool key(std::string& name) {
-    if (place() == Place::event) {
-      key_ = key_of(name);
+  ChromeFile read() {
+    if (in_.type() == Type::array) {
+      events();
+    } else if (in_.type() == Type::object) {
+      in_.object([this](std::string_view key) { member(key); });
     } else {
-      arg_.swap(name);
+      in_.skip();
     }
-    return true;
+    in_.end();
+    if (!saw_events_) {
+      throw InputError(InputProblem{path_, 0, 0, "", "JSON without \"traceEvents\"",
+                                    "a trace in Chrome's or Kineto's JSON format", ""});
+    }
+    return std::move(file_);
   }
-
-  bool end_object() {
-    if (place() == Place::event) event_(current_);
-    places_.pop_back();
-    return true;
-  }
-
-  bool start_array(std::size_t) {
-    const bool events = places_.empty() || (place() == Place::top && arg_ == "traceEvents");
-    saw_events_ = saw_events_ || events;
-    return enter(events ? Place::events : Place::ignored);
-  }
-
-  bool end_array() {
-    places_.pop_back();
-    return true;
-  }
-
-  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception&) {
-    // The token may be a megabyte of text, and need not be UTF-8.
-    std::string shown;
-    for (const char c : std::string_view(token).substr(0, 40)) shown += c >= 0x20 && c < 0x7f ? c : '?';
-    throw InputError(InputProblem{path_, 0, 0, "", fmt::format("no JSON at byte {}: \"{}\"", position, shown),
-                                  "a whole JSON file of trace events", ""});
-  }
-
-  bool saw_events() const { return saw_events_; }
 
  private:
-  Place place() const { return places_.empty() ? Place::ignored : places_.back(); }
-
-  bool enter(Place next) {
-    if (places_.size() >= deepest) {
-      throw InputError(
-          InputProblem{path_, 0, 0, "", fmt::format("more than {} levels of nesting", deepest), "trace events", ""});
+  void member(std::string_view key) {
+    const Type type = in_.type();
+    if (key == "traceEvents" && type == Type::array) {
+      events();
+    } else if (key == "otherData" && type == Type::object) {
+      in_.object([this](std::string_view name) { other_data(name); });
+    } else if (key == "distributedInfo" && type == Type::object) {
+      in_.object([this](std::string_view name) {
+        if (name == "rank" && in_.type() == Type::number) {
+          file_.rank = in_.number().whole;
+        } else {
+          in_.skip();
+        }
+      });
+    } else if (key == "baseTimeNanoseconds" && type == Type::number) {
+      file_.base_ns = in_.number().whole;
+    } else {
+      in_.skip();
     }
-    places_.push_back(next);
-    return true;
   }
 
-  bool number(double value, std::int64_t whole) {
-    if (place() == Place::event) {
-      if (key_ == Key::pid) current_.pid = whole;
-      if (key_ == Key::tid) current_.tid = whole;
-      if (key_ == Key::ts) current_.ts_us = value;
-      if (key_ == Key::dur) current_.dur_us = value;
-      if (key_ == Key::id) current_.id = whole;
-    } else if (place() == Place::args) {
-      if (arg_ == "tensor_parallel_us") current_.tensor_us = value;
-      if (current_.phase == 'C' && !current_.has_value) {
-        current_.unit = arg_;
-        current_.value = value;
-        current_.has_value = true;
+  void other_data(std::string_view key) {
+    if (in_.type() != Type::string) return in_.skip();
+    if (key == "producer") {
+      file_.producer = in_.string();
+    } else if (key == "scenario") {
+      file_.scenario = in_.string();
+    } else if (key == "kind") {
+      file_.kind = in_.string();
+    } else if (file_.other.size() < 4096) {
+      std::string name(key);
+      file_.other.emplace_back(std::move(name), in_.string());
+    } else {
+      in_.skip();
+    }
+  }
+
+  void events() {
+    saw_events_ = in_events_ = true;
+    index_ = 0;
+    in_.array([this] {
+      if (in_.type() == Type::object) {
+        clear(current_);
+        in_.object([this](std::string_view key) { field(key); });
+        event_(current_);
+      } else {
+        in_.skip();
       }
-    } else if (place() == Place::distributed && arg_ == "rank") {
-      file_.rank = whole;
-    }
-    return true;
+      ++index_;
+    });
+    in_events_ = false;
   }
 
-  /// Keeps the memory of the texts.
-  static void clear(ChromeEvent& event) {
-    for (std::string* text : {&event.name, &event.category, &event.op, &event.text, &event.group, &event.unit}) {
-      text->clear();
+  void field(std::string_view key) {
+    switch (in_.type()) {
+      case Type::string:
+        if (key == "ph") {
+          const std::string_view phase = in_.string();
+          current_.phase = phase.empty() ? '\0' : phase.front();
+        } else if (key == "name") {
+          current_.name = in_.string();
+        } else if (key == "cat") {
+          current_.category = in_.string();
+        } else {
+          in_.skip();
+        }
+        return;
+      case Type::number:
+        if (key == "ts") {
+          current_.ts_us = in_.number().value;
+        } else if (key == "dur") {
+          current_.dur_us = in_.number().value;
+        } else if (key == "pid") {
+          current_.pid = in_.number().whole;
+        } else if (key == "tid") {
+          current_.tid = in_.number().whole;
+        } else if (key == "id") {
+          current_.id = in_.number().whole;
+        } else {
+          in_.skip();
+        }
+        return;
+      case Type::object:
+        if (key == "args") {
+          in_.object([this](std::string_view name) { argument(name); });
+          return;
+        }
+        [[fallthrough]];
+      default:
+        in_.skip();
     }
-    event.phase = 0;
-    event.pid = event.tid = event.id = 0;
-    event.ts_us = event.dur_us = event.tensor_us = event.value = 0;
-    event.has_value = false;
+  }
+
+  void argument(std::string_view key) {
+    const Type type = in_.type();
+    if (type == Type::string && key == "op") {
+      current_.op = in_.string();
+    } else if (type == Type::string && (key == "name" || key == "labels")) {
+      current_.text = in_.string();
+    } else if (type == Type::string && key == "Process Group Description") {
+      current_.group = in_.string();
+    } else if (type == Type::number && key == "tensor_parallel_us") {
+      current_.tensor_us = in_.number().value;
+    } else if (type == Type::number && !current_.has_value) {
+      current_.unit = key;
+      current_.value = in_.number().value;
+      current_.has_value = true;
+    } else {
+      in_.skip();
+    }
   }
 
   const std::string& path_;
-  ChromeFile& file_;
+  JsonStream in_;
   const std::function<void(const ChromeEvent&)>& event_;
-  std::vector<Place> places_;
-  Key key_ = Key::other;
-  std::string arg_;
+  ChromeFile file_;
   ChromeEvent current_;
-  bool saw_events_ = false;
+  std::size_t index_ = 0;
+  bool saw_events_ = false, in_events_ = false;
 };
 
 }  // namespace
 
 ChromeFile read_chrome_events(const std::string& path, const std::function<void(const ChromeEvent&)>& event) {
-  std::error_code problem;
-  std::vector<char> buffer(std::size_t{1} << 20);
-  std::ifstream stream;
-  stream.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-  if (std::filesystem::is_regular_file(path, problem)) stream.open(path, std::ios::binary);
-  if (!stream.is_open()) throw InputError(InputProblem{path, 0, 0, "", "no such regular file", "a trace file", ""});
-  ChromeFile file;
-  Handler handler(path, file, event);
-  nlohmann::json::sax_parse(stream, &handler);
-  if (!handler.saw_events()) {
-    throw InputError(InputProblem{path, 0, 0, "", "JSON without \"traceEvents\"",
-                                  "a trace in Chrome's or Kineto's JSON format", ""});
-  }
-  return file;
+  return Reader(path, event).read();
 }
 
 }  // namespace stagecraft

@@ -22,8 +22,8 @@ struct ChromeEvent {
   std::string text;   // "name" or "labels" of metadata
   std::string group;  // Kineto's "Process Group Description"
   double tensor_us = 0;
-  std::string unit;  // of a counter: the key of its number
-  double value = 0;  // of a counter
+  std::string unit;  // the key of the first number: of a counter, its unit
+  double value = 0;
   bool has_value = false;
 };
 
@@ -32,10 +32,11 @@ struct ChromeFile {
   std::string producer, scenario, kind;                    // of "otherData"
   std::vector<std::pair<std::string, std::string>> other;  // the rest of "otherData"
   std::int64_t rank = -1;                                  // Kineto's distributedInfo.rank
+  std::int64_t base_ns = 0;  // Kineto's baseTimeNanoseconds, which its times are counted from
 };
 
-/// Reads a file as a stream: one event in memory at a time. Throws InputError with the byte for what is not JSON, for a
-/// file without events and for one that is cut off.
+/// Reads a file as a stream: one event in memory at a time. Throws InputError with the event and the byte for what is
+/// not JSON, for a file that is cut off, and for what trace/json_stream.hpp refuses; and for a file without events.
 ChromeFile read_chrome_events(const std::string& path, const std::function<void(const ChromeEvent&)>& event);
 
 }  // namespace stagecraft

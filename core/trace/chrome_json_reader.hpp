@@ -7,6 +7,10 @@
 
 namespace stagecraft {
 
+/// Key of the provenance of a Kineto file's trace: nanoseconds of the file's clock at which the trace begins. Files of
+/// ranks whose clocks agree are laid over each other by it.
+inline constexpr const char* clock_begin_key = "clock_begin_ns";
+
 /// Throws InputError for anything but a whole file with operations in it, naming the event or the byte.
 ///
 /// A file by write_chrome_json gives the trace that was written, but for its dependencies: only the arrows from sends

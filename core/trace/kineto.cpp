@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/input_error.hpp"
+#include "trace/chrome_json_reader.hpp"
 
 namespace stagecraft {
 namespace {
@@ -130,6 +131,9 @@ Trace KinetoBuilder::finish(const std::string& path, const ChromeFile& file) {
   trace.end_s = trace.step_end_s.back();
   trace.provenance.push_back(
       {"kernels outside of operations", std::to_string(kernels_.size() - std::min(used_kernels_, kernels_.size()))});
+  const auto since_base = static_cast<std::int64_t>(std::clamp(origin * 1e3, -4e18, 4e18));
+  const std::int64_t base = std::clamp<std::int64_t>(file.base_ns, 0, 4'000'000'000'000'000'000);
+  trace.provenance.push_back({clock_begin_key, std::to_string(base + since_base)});
   if (unknown_actions_ > 0) trace.provenance.push_back({"actions of unknown kind", std::to_string(unknown_actions_)});
   sort_spans(trace);
   return trace;

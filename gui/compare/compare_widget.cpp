@@ -3,6 +3,8 @@
 #include <QtWidgets>
 
 #include "gui/models/trace_compare.hpp"
+#include "gui/theme/check_box.hpp"
+#include "gui/theme/combo.hpp"
 #include "gui/timeline/timeline_widget.hpp"
 
 namespace stagecraft::gui {
@@ -47,10 +49,10 @@ CompareWidget::CompareWidget(QWidget* parent) : QWidget(parent), state_(std::mak
   s.timeline = new TimelineWidget(this);
   s.headline = new QLabel(tr("Open two traces to compare them."), this);
   s.headline->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  s.alignment = new QComboBox(this);
+  s.alignment = new Combo(this);
   s.alignment->addItems({tr("step start"), tr("selected operation")});
   s.alignment->setAccessibleName(tr("Align A and B at"));
-  auto* interleave = new QCheckBox(tr("Rank by rank"), this);
+  auto* interleave = new CheckBox(tr("Rank by rank"), this);
   interleave->setChecked(true);
   interleave->setToolTip(tr("Every rank of A directly over the same rank of B; otherwise all of A over all of B"));
   auto* label = new QLabel(tr("&Align at"), this);

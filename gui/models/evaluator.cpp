@@ -29,6 +29,7 @@ Evaluator::~Evaluator() {
 }
 
 void Evaluator::set_scenario(const std::string& text, const std::string& path) {
+  other_file_ = other_file_ || path != path_;
   text_ = text;
   path_ = path;
   current_ = fresh_ = false;
@@ -39,6 +40,7 @@ void Evaluator::set_scenario(const std::string& text, const std::string& path) {
     closed_form_.cancel();
     drop_simulation();
     if (evaluation_) retired_.push_back(std::move(evaluation_));
+    if (before_refusal_) retired_.push_back(std::move(before_refusal_));
     Q_EMIT evaluated();
     return;
   }
@@ -73,8 +75,17 @@ const LoadedTrace* Evaluator::trace() const {
   return evaluation_ && evaluation_->done ? evaluation_->done->loaded.get() : nullptr;
 }
 
+/// Makes room for the next one: the last that could run is kept until one can again.
+void Evaluator::retire_evaluation() {
+  const bool other_file = std::exchange(other_file_, false);
+  const bool keeps = next_.done == nullptr && !other_file;
+  if (before_refusal_ && !keeps) retired_.push_back(std::move(before_refusal_));
+  if (!evaluation_) return;
+  (keeps && evaluation_->done ? before_refusal_ : retired_.emplace_back()) = std::move(evaluation_);
+}
+
 void Evaluator::take_evaluation() {
-  if (evaluation_) retired_.push_back(std::move(evaluation_));
+  retire_evaluation();
   evaluation_ = std::make_unique<Evaluation>(std::move(next_));
   current_ = true;
   WorkedOut* const done = evaluation_->done.get();

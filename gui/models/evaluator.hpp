@@ -44,6 +44,8 @@ class Evaluator : public QObject {
   /// The report and the trace to show: simulated if that is fresh, else the closed form. Null if there is none.
   const Report* report() const;
   const LoadedTrace* trace() const;
+  /// The last scenario that could run, while the one in hand cannot: what views show dimmed. Null otherwise.
+  const WorkedOut* before_refusal() const { return before_refusal_ ? before_refusal_->done.get() : nullptr; }
 
  Q_SIGNALS:
   void about_to_drop_traces();  // views must let go of every trace at once
@@ -52,6 +54,7 @@ class Evaluator : public QObject {
 
  private:
   void take_evaluation();
+  void retire_evaluation();
   void take_loaded();
   void start_simulation();
   void take_simulation();
@@ -66,14 +69,14 @@ class Evaluator : public QObject {
 
   Library library_;
   std::string text_, path_;
-  bool wanted_ = true, current_ = false, fresh_ = false;
+  bool wanted_ = true, current_ = false, fresh_ = false, other_file_ = false;
   QString problem_;
   QTemporaryDir folder_;
   QTimer pause_;
   ChildRun child_;
   Evaluation next_;  // written by closed_form_'s job
   Finished finished_;
-  std::unique_ptr<Evaluation> evaluation_;
+  std::unique_ptr<Evaluation> evaluation_, before_refusal_;
   std::vector<std::unique_ptr<Evaluation>> retired_;  // that views and jobs may still look at
   Trace loading_trace_;                               // this and the next: of closed_form_'s second job
   std::unique_ptr<const LoadedTrace> loaded_;

@@ -16,6 +16,11 @@ namespace stagecraft::gui {
 namespace {
 
 std::string shown(const JsonNode& node) {
+  if (node.is(JsonKind::array)) {
+    std::string text;
+    for (const JsonNode& element : node.elements()) text += (text.empty() ? "" : ", ") + shown(element);
+    return text;
+  }
   return node.is(JsonKind::string) ? std::string(node.raw_string()) : node.dump(200);
 }
 
@@ -91,6 +96,19 @@ bool looks_like_number(const std::string& text) {
   return digits && text.find_first_not_of("0123456789.-+eE") == std::string::npos;
 }
 
+/// "9, 10 10" -> [9, 10, 10].
+std::string list_literal(const std::string& typed) {
+  constexpr const char* between = ", []";
+  std::string literal;
+  for (std::size_t at = typed.find_first_not_of(between); at < typed.size();) {
+    const std::size_t end = std::min(typed.find_first_of(between, at), typed.size());
+    const std::string element = typed.substr(at, end - at);
+    literal += (literal.empty() ? "" : ", ") + (looks_like_number(element) ? element : json_string(element));
+    at = typed.find_first_not_of(between, end);
+  }
+  return "[" + literal + "]";
+}
+
 }  // namespace
 
 std::map<std::string, FieldValue> field_values(std::string_view text, const std::string& path,
@@ -114,6 +132,8 @@ std::map<std::string, FieldValue> field_values(std::string_view text, const std:
 }
 
 std::string literal_of(const FormField& field, const std::string& typed) {
+  const bool is_choice = std::find(field.choices.begin(), field.choices.end(), typed) != field.choices.end();
+  if (field.list && !is_choice) return list_literal(typed);
   switch (field.kind) {
     case FieldKind::integer:
     case FieldKind::number:

@@ -53,7 +53,16 @@ const Wording* wording_of(std::string_view pointer) {
 }
 
 std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
+  std::string text;
+  for (const Json& element : value) text += (text.empty() ? "" : ", ") + text_of(element);
+  return text;
+}
+
+/// A list of words or numbers, which can be typed in a line.
+bool is_plain_list(const Json& schema) {
+  return schema.contains("items") && !schema.at("items").contains("properties") &&
+         schema.at("items").value("type", "") != "object";
 }
 
 class Walker {
@@ -83,8 +92,8 @@ class Walker {
     for (const auto& [key, member] : schema.at("properties").items()) {
       if (member.contains("properties")) {
         add_members(member, pointer + "/" + key);
-      } else if (!member.contains("items") && key != "$schema" && key != "extends" && key != "source" &&
-                 key != "name" && key != "description") {
+      } else if ((!member.contains("items") || is_plain_list(member)) && key != "$schema" && key != "extends" &&
+                 key != "source" && key != "name" && key != "description") {
         add(member, pointer + "/" + key);
       }
     }
@@ -95,7 +104,11 @@ class Walker {
  private:
   static void set_kind(const Json& schema, FormField& field) {
     const Json* typed = &schema;
-    if (schema.contains("anyOf")) typed = &schema.at("anyOf").at(0);  // the word, the other form is an object or list
+    field.list = is_plain_list(schema);
+    if (schema.contains("anyOf")) {  // a word, or an object or list
+      typed = &schema.at("anyOf").at(0);
+      for (const Json& form : schema.at("anyOf")) field.list = field.list || is_plain_list(form);
+    }
     const std::string type = typed->value("type", "string");
     if (typed->contains("enum")) {
       field.choices = typed->at("enum").get<std::vector<std::string>>();
@@ -170,7 +183,7 @@ std::vector<FormField> form_fields(const KnownNames& names) {
     if (listed) continue;
     if (member.contains("properties")) {
       walker.add_members(member, pointer);
-    } else if (!member.contains("items")) {
+    } else if (!member.contains("items") || is_plain_list(member)) {
       walker.add(member, pointer);
     }
   }

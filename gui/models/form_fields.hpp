@@ -27,6 +27,7 @@ struct FormField {
   std::vector<std::string> choices;  // of words
   std::string unit;                  // "GPUs", "tokens", "" for words
   std::string default_text;          // of the schema, "" if it has none
+  bool list = false;                 // takes a list too: "9, 10, 10, 9"
 };
 
 /// In the order of the form. `models`, `clusters`, `schedules` are the names that the library knows.

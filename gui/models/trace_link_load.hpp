@@ -15,7 +15,7 @@ struct LinkLoad {
   LinkKind kind = LinkKind::nvlink;
   double bytes = 0;
   double mean_bytes_per_s = 0, peak_bytes_per_s = 0;
-  double rate_bytes_per_s = 0;  // achievable; 0 if the topology has no such link
+  double rate_bytes_per_s = 0;  // nominal, or the highest recorded if that is more; 0 if the topology has no such link
   double utilisation() const { return rate_bytes_per_s > 0 ? mean_bytes_per_s / rate_bytes_per_s : 0; }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -29,8 +30,26 @@ bool is_native(const std::string& path) {
   return std::string_view(bytes.data(), count) == native_magic || !json;
 }
 
-/// Adds the ranks of `part` to `whole`, both beginning at 0.
-void append(Trace& whole, Trace part, const std::string& path) {
+/// When each trace begins after the earliest of them, by their clocks; 0 for all if one of them has none.
+std::vector<double> begins_of(const std::vector<Trace>& parts) {
+  std::vector<std::int64_t> clocks;
+  for (const Trace& part : parts) {
+    for (const Provenance& entry : part.provenance) {
+      if (entry.key == clock_begin_key) clocks.push_back(std::strtoll(entry.value.c_str(), nullptr, 10));
+    }
+  }
+  std::vector<double> begins(parts.size(), 0);
+  if (clocks.size() != parts.size()) return begins;
+  const std::int64_t first = *std::min_element(clocks.begin(), clocks.end());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    begins[i] = static_cast<double>(static_cast<std::uint64_t>(clocks[i]) - static_cast<std::uint64_t>(first)) * 1e-9;
+  }
+  return begins;
+}
+
+/// Adds the ranks of `part`, which begins at `begin_s` of `whole`.
+void append(Trace& whole, Trace part, double begin_s, const std::string& path) {
+  const double shift = begin_s - part.begin_s;
   std::set<std::int32_t> known;
   for (const TraceRank& rank : whole.ranks) known.insert(rank.rank);
   for (const TraceRank& rank : part.ranks) {
@@ -45,8 +64,8 @@ void append(Trace& whole, Trace part, const std::string& path) {
     throw InputError(InputProblem{path, 0, 0, "", "more than 65536 names of segments together", "fewer", ""});
   }
   for (Span& span : part.spans) {
-    span.begin_s -= part.begin_s;
-    span.end_s -= part.begin_s;
+    span.begin_s += shift;
+    span.end_s += shift;
     if (span.label != 0) span.label = static_cast<std::uint16_t>(span.label + first_label);
     whole.spans.push_back(span);
   }
@@ -55,17 +74,17 @@ void append(Trace& whole, Trace part, const std::string& path) {
     whole.dependencies.push_back({edge.from + first_span, edge.to + first_span});
   }
   for (CounterSeries& series : part.counters) {
-    for (double& time : series.time_s) time -= part.begin_s;
+    for (double& time : series.time_s) time += shift;
     whole.counters.push_back(std::move(series));
   }
   whole.ranks.insert(whole.ranks.end(), part.ranks.begin(), part.ranks.end());
   whole.steps = std::max(whole.steps, part.steps);
   whole.step_end_s.resize(static_cast<std::size_t>(whole.steps), 0);
   for (std::size_t i = 0; i < whole.step_end_s.size(); ++i) {
-    const double end = i < part.step_end_s.size() ? part.step_end_s[i] - part.begin_s : 0;
+    const double end = i < part.step_end_s.size() ? part.step_end_s[i] + shift : 0;
     whole.step_end_s[i] = std::max({whole.step_end_s[i], end, i > 0 ? whole.step_end_s[i - 1] : 0});
   }
-  whole.end_s = std::max({whole.end_s, part.end_s - part.begin_s, whole.step_end_s.back()});
+  whole.end_s = std::max({whole.end_s, part.end_s + shift, whole.step_end_s.back()});
 }
 
 }  // namespace
@@ -93,12 +112,13 @@ Trace read_trace_folder(const std::string& path) {
   if (files.empty()) {
     throw InputError(InputProblem{path, 0, 0, "", "a folder without traces", "files *.trace or *.json", ""});
   }
-  Trace whole = read_any_trace(files.front());
-  if (files.size() == 1) return whole;
-  Trace first = std::move(whole);
-  whole = Trace{first.producer, first.scenario, first.kind, 1, 0, 0, {0}, first.provenance, {}, {}, {}, {}, {}};
-  append(whole, std::move(first), files.front());
-  for (std::size_t i = 1; i < files.size(); ++i) append(whole, read_any_trace(files[i]), files[i]);
+  std::vector<Trace> parts;
+  for (const std::string& file : files) parts.push_back(read_any_trace(file));
+  if (parts.size() == 1) return std::move(parts.front());
+  const std::vector<double> begins = begins_of(parts);
+  const Trace& first = parts.front();
+  Trace whole{first.producer, first.scenario, first.kind, 1, 0, 0, {0}, first.provenance, {}, {}, {}, {}, {}};
+  for (std::size_t i = 0; i < parts.size(); ++i) append(whole, std::move(parts[i]), begins[i], files[i]);
   sort_spans(whole);
   return whole;
 }

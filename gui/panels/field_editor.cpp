@@ -1,6 +1,5 @@
 #include "gui/panels/field_editor.hpp"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
 #include <QHBoxLayout>
@@ -11,7 +10,8 @@
 #include <QStyle>
 #include <algorithm>
 
-#include "gui/panels/combo.hpp"
+#include "gui/theme/check_box.hpp"
+#include "gui/theme/combo.hpp"
 #include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
@@ -107,7 +107,7 @@ class LineField : public FieldEditor {
 
 class CheckField : public FieldEditor {
  public:
-  CheckField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), box_(new QCheckBox(this)) {
+  CheckField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), box_(new CheckBox(this)) {
     only(this, box_, field);
     connect(box_, &QCheckBox::clicked, this, [this](bool on) { Q_EMIT typed(on ? "true" : "false"); });
   }
@@ -118,7 +118,7 @@ class CheckField : public FieldEditor {
   void set_wrong(bool wrong) override { mark_wrong(box_, wrong); }
 
  private:
-  QCheckBox* box_;
+  CheckBox* box_;
 };
 
 class WordField : public FieldEditor {
@@ -127,7 +127,7 @@ class WordField : public FieldEditor {
     combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo_->setMinimumContentsLength(8);
     for (const std::string& choice : field.choices) combo_->addItem(text(choice));
-    if (field.kind == FieldKind::name) {
+    if (field.kind == FieldKind::name || field.list) {
       combo_->setEditable(true);
       combo_->setInsertPolicy(QComboBox::NoInsert);
       combo_->completer()->setFilterMode(Qt::MatchContains);

@@ -15,6 +15,7 @@ class HeadlineCard : public QAbstractButton {
   void show_figure(const HeadlineFigure& figure);
   const HeadlineFigure& figure() const { return figure_; }
   void set_stale(bool stale);
+  bool stale() const { return stale_; }
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 

@@ -7,9 +7,9 @@
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
-#include "gui/panels/combo.hpp"
 #include "gui/panels/flow_layout.hpp"
 #include "gui/process/program.hpp"
+#include "gui/theme/combo.hpp"
 #include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
@@ -182,7 +182,7 @@ void RunPanel::start(RunKind kind, const QString& output) {
   output_ = output;
   if (kind == RunKind::execute) output_ = folder_.filePath("measured.sgt");
   if (kind == RunKind::profile) output_ = folder_.filePath("calibration.json");
-  if (kind != RunKind::bundle) QFile::remove(output_);
+  if (kind == RunKind::execute || kind == RunKind::profile) QFile::remove(output_);
   try {
     const QStringList words = run_arguments(kind, scenario_file(), output_, steps_->value(),
                                             ranks_->currentIndex() == 1, device_->currentText());

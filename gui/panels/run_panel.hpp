@@ -2,7 +2,6 @@
 // From the scenario in hand: check, simulate, execute here, profile this machine, write a bundle. Log and progress
 // live; what is measured lays itself over the prediction.
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QLabel>
@@ -34,6 +33,8 @@ class RunPanel : public QWidget {
   void cancel();
   bool running() const { return child_.running(); }
   QString log() const { return log_->toPlainText(); }
+  QString state() const { return state_->text(); }
+  const QProgressBar& progress() const { return *progress_; }
 
  Q_SIGNALS:
   void measured(const QString& trace);          // a trace file came out of an execution

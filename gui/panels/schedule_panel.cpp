@@ -4,8 +4,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "gui/panels/combo.hpp"
 #include "gui/panels/flow_layout.hpp"
+#include "gui/theme/combo.hpp"
 #include "gui/theme/theme.hpp"
 #include "report/number_text.hpp"
 
@@ -57,7 +57,7 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   verdict_->setWordWrap(true);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   verdict_->setTextFormat(Qt::PlainText);
-  selection_->setForegroundRole(QPalette::PlaceholderText);
+  selection_->setWordWrap(true);
 
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(gap * 2, gap * 2, gap * 2, gap);
@@ -72,13 +72,22 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   connect(grid_, &ScheduleGrid::changed, this, &SchedulePanel::show_verdict);
   connect(view_, &ScheduleView::selection_changed, this, [this](Slot slot) {
     const QString name = grid_->name_of(slot);
+    set_colour(selection_, current_theme().faint);
     selection_->setText(name.isEmpty()
-                            ? tr("Arrows select an operation; drag it, or Ctrl+arrows, to move it.")
-                            : tr("%1 on rank %2, place %3. Drag it, or Ctrl+Left and Ctrl+Right, to move it.")
+                            ? tr("A schedule orders the operations of each rank: drag one along its row, or select it "
+                                 "with the arrows and move it with Ctrl+Left and Ctrl+Right.")
+                            : tr("%1 on rank %2, place %3. Drag it along its row, or move it with Ctrl+Left and "
+                                 "Ctrl+Right.")
                                   .arg(name)
                                   .arg(slot.rank)
                                   .arg(slot.position));
   });
+  connect(view_, &ScheduleView::drag_described, this, [this](const QString& text) {
+    if (text.isEmpty()) return Q_EMIT view_->selection_changed(view_->selected());
+    set_colour(selection_, current_theme().warning);
+    selection_->setText(text);
+  });
+  Q_EMIT view_->selection_changed({});
   show_schedule("1f1b", {4, 8, 1});
 }
 

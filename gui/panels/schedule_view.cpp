@@ -10,7 +10,9 @@
 #include <cmath>
 
 #include "gui/theme/theme.hpp"
+#include "gui/timeline/legend.hpp"
 #include "gui/timeline/palette.hpp"
+#include "gui/timeline/time_axis.hpp"
 #include "trace/level_of_detail.hpp"
 
 namespace stagecraft::gui {
@@ -87,9 +89,13 @@ QPoint ScheduleView::centre_of(Slot slot) const {
   return box_of(slot).center().toPoint();
 }
 
+std::int32_t ScheduleView::rank_at(double y_of_viewport) const {
+  const int y = static_cast<int>(y_of_viewport) + verticalScrollBar()->value() - top;
+  return y < 0 ? -1 : y / (row_height_ + row_gap);
+}
+
 Slot ScheduleView::slot_at(QPointF point) const {
-  const int y = static_cast<int>(point.y()) + verticalScrollBar()->value() - top;
-  const std::int32_t rank = y < 0 ? -1 : y / (row_height_ + row_gap);
+  const std::int32_t rank = rank_at(point.y());
   if (rank < 0 || rank >= grid_.rowCount() || point.x() < label_width) return {};
   const auto& spans = grid_.analysis().spans[static_cast<std::size_t>(rank)];
   const double time = (point.x() - label_width + horizontalScrollBar()->value()) / pixels_per_unit_;
@@ -140,12 +146,11 @@ void ScheduleView::paintEvent(QPaintEvent*) {
   const double makespan = grid_.analysis().makespan;
   const int bottom =
       std::min(viewport()->height(), top + grid_.rowCount() * (row_height_ + row_gap) - verticalScrollBar()->value());
-  const double wanted = 70 / pixels_per_unit_;
-  const double decade = std::pow(10.0, std::floor(std::log10(std::max(wanted, 1e-9))));
-  const double step = decade * (wanted / decade > 5 ? 10 : wanted / decade > 2 ? 5 : 2);
-  for (double time = 0; time <= makespan; time += step) {
-    const double x = label_width + time * pixels_per_unit_ - horizontalScrollBar()->value();
-    if (x < label_width - 1 || x > viewport()->width()) continue;
+  const double scrolled = horizontalScrollBar()->value(), room = std::max(viewport()->width() - label_width, 1);
+  const TimeAxis axis{scrolled / pixels_per_unit_, (scrolled + room) / pixels_per_unit_, room};
+  for (const double time : tick_times(axis, 70)) {
+    if (time > makespan) break;
+    const double x = label_width + axis.x_of(time);
     painter.setPen(theme.border);
     painter.drawLine(QPointF(x, top - 5), QPointF(x, bottom));
     painter.setPen(theme.faint);
@@ -161,7 +166,8 @@ void ScheduleView::paintEvent(QPaintEvent*) {
     const double from = label_width,
                  to = std::min<double>(viewport()->width(),
                                        label_width + makespan * pixels_per_unit_ - horizontalScrollBar()->value());
-    painter.fillRect(QRectF(from, y, to - from, row_height_), QBrush(theme.border, Qt::BDiagPattern));
+    const auto idle = static_cast<std::size_t>(SliceClass::bubble_steady);
+    fill_hatched(painter, QRectF(from, y, to - from, row_height_), palette.fill[idle], palette.hatch[idle]);
     double last_right = -1;
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.size()); ++i) {
       const QRectF box = box_of({rank, i});
@@ -209,8 +215,16 @@ void ScheduleView::mousePressEvent(QMouseEvent* event) {
 void ScheduleView::mouseMoveEvent(QMouseEvent* event) {
   if (dragged_.rank < 0 || !(event->buttons() & Qt::LeftButton)) return;
   if ((event->position() - pressed_).manhattanLength() < QApplication::startDragDistance()) return;
-  drop_at_ = place_at(dragged_.rank, event->position().x());
-  viewport()->setCursor(Qt::ClosedHandCursor);
+  const bool within = rank_at(event->position().y()) == dragged_.rank;
+  drop_at_ = within ? place_at(dragged_.rank, event->position().x()) : -1;
+  viewport()->setCursor(within ? Qt::ClosedHandCursor : Qt::ForbiddenCursor);
+  Q_EMIT drag_described(
+      within
+          ? QString()
+          : tr("%1 stays on rank %2: a schedule orders the operations of a rank. Which rank runs a stage is placement, "
+               "which the schedule's kind, p and v decide.")
+                .arg(grid_.name_of(dragged_))
+                .arg(dragged_.rank));
   viewport()->update();
 }
 
@@ -218,7 +232,8 @@ void ScheduleView::mouseReleaseEvent(QMouseEvent*) {
   viewport()->unsetCursor();
   const Slot from = std::exchange(dragged_, Slot{});
   const std::int32_t to = std::exchange(drop_at_, -1);
-  if (from.rank >= 0 && to >= 0 && grid_.move(from, to)) select({from.rank, to > from.position ? to - 1 : to});
+  if (from.rank >= 0 && to >= 0 && grid_.move(from, to)) return select({from.rank, to > from.position ? to - 1 : to});
+  if (from.rank >= 0) Q_EMIT selection_changed(selected_);  // in place of what was said of the drag
   viewport()->update();
 }
 

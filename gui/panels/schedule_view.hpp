@@ -1,6 +1,6 @@
 #pragma once
 // A schedule drawn over time, one row per rank. An operation can be dragged to another place of its rank, by mouse or
-// with Ctrl+arrows.
+// with Ctrl+arrows; over another rank it says why it cannot land there.
 
 #include <QAbstractScrollArea>
 
@@ -24,6 +24,7 @@ class ScheduleView : public QAbstractScrollArea {
 
  Q_SIGNALS:
   void selection_changed(Slot slot);
+  void drag_described(const QString& text);  // why the dragged operation cannot land here; empty where it can
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -37,6 +38,7 @@ class ScheduleView : public QAbstractScrollArea {
 
  private:
   QRectF box_of(Slot slot) const;
+  std::int32_t rank_at(double y_of_viewport) const;  // negative above the first; may lie beyond the last
   Slot slot_at(QPointF point) const;
   std::int32_t place_at(std::int32_t rank, double x) const;
   void layout();

@@ -1,6 +1,5 @@
 #include "gui/panels/why_panel.hpp"
 
-#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QScrollArea>
@@ -9,6 +8,7 @@
 
 #include "base/input_error.hpp"
 #include "gui/panels/breakdown_bar.hpp"
+#include "gui/panels/explanation_html.hpp"
 #include "gui/panels/padded_delegate.hpp"
 #include "gui/theme/theme.hpp"
 #include "report/explain.hpp"
@@ -92,9 +92,14 @@ WhyPanel::WhyPanel(QWidget* parent)
   table_->setAccessibleName(tr("Where the step goes"));
   table_->setTabKeyNavigation(false);
   text_->setAccessibleName(tr("Formula and inputs"));
-  text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   text_->setFrameShape(QFrame::NoFrame);
-  text_->setLineWrapMode(QTextEdit::NoWrap);
+  text_->setOpenLinks(false);
+  connect(text_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
+    const QString to = link.path();
+    came_from_ = to == came_from_ ? QString() : key_;
+    key_ = to;
+    show_explanation();
+  });
   critical_->setForegroundRole(QPalette::PlaceholderText);
   critical_->setWordWrap(true);
 
@@ -106,9 +111,10 @@ WhyPanel::WhyPanel(QWidget* parent)
 
   auto* const lower = new QSplitter(Qt::Horizontal, this);
   const auto boxed = [&](const QString& title, QWidget* widget) {
+    const bool first = lower->count() == 0;
     auto* const box = new QWidget(lower);
     auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(lower->count() == 0 ? 0 : gap * 2, gap, lower->count() == 0 ? gap * 2 : 0, 0);
+    column->setContentsMargins(first ? 0 : gap * 2, gap, first ? gap * 2 : 0, 0);
     column->addWidget(heading(title, box));
     column->addWidget(widget, 1);
     lower->addWidget(box);
@@ -169,9 +175,14 @@ void WhyPanel::showEvent(QShowEvent* event) {
 
 void WhyPanel::explain(const QString& key) {
   key_ = key;
+  came_from_.clear();
+  show_explanation();
+}
+
+void WhyPanel::show_explanation() {
   if (report_ == nullptr) return text_->clear();
   try {
-    text_->setPlainText(QString::fromStdString(stagecraft::explain(key.toStdString(), *report_)));
+    text_->setHtml(explanation_html(explanation(key_.toStdString(), *report_), came_from_));
   } catch (const InputError& error) {
     text_->setPlainText(QString::fromStdString(error.what()));
   }

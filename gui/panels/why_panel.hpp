@@ -33,6 +33,7 @@ class WhyPanel : public QWidget {
 
  private:
   void part_chosen(const QModelIndex& index);
+  void show_explanation();
 
   const Report* report_ = nullptr;
   BreakdownModel* model_;
@@ -41,7 +42,7 @@ class WhyPanel : public QWidget {
   QTextBrowser* text_;
   QLabel* critical_;
   MemoryBars* memory_;
-  QString key_ = "step_time_s";
+  QString key_ = "step_time_s", came_from_;  // what is explained; by whose link, if by one
 };
 
 /// The slices that a class of time is made of.

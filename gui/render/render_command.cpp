@@ -92,7 +92,7 @@ void require_figures(const MainWindow& window, const Evaluator& evaluator, const
 }
 
 /// Two traces without a scenario: neither is of the window's evaluator.
-void compare_traces(const RenderRequest& request) {
+void compare_traces(QApplication& application, const RenderRequest& request) {
   const auto load = [](const QString& path) {
     return make_loaded_trace(read_any_trace(path.toStdString()), QFileInfo(path).fileName().toStdString());
   };
@@ -101,8 +101,15 @@ void compare_traces(const RenderRequest& request) {
   widget.set_palette(make_palette(request.dark));
   widget.resize(request.size);
   widget.ensurePolished();
+  bool compared = a->trace.spans.empty() || b->trace.spans.empty();
+  QObject::connect(&widget, &CompareWidget::compared, &widget, [&] { compared = true; });
   widget.set_traces(a.get(), b.get());
+  QElapsedTimer clock;
+  clock.start();
+  while (!compared && clock.elapsed() < patience_ms) application.processEvents(QEventLoop::AllEvents, 20);
+  if (!compared) refuse("more than five minutes of work", "smaller traces");
   widget.grab();  // lays it out
+  settle(application);
   write_widget_picture(widget, request.output, request.scale);
   widget.set_traces(nullptr, nullptr);
 }
@@ -180,7 +187,7 @@ void render(QApplication& application, const RenderRequest& request, const Libra
   const bool two_traces = request.view == "compare" && kind_of_file(request.file) == FileKind::trace;
   if (two_traces) {
     if (request.against.isEmpty()) refuse("one trace", "--against with a second one");
-    return compare_traces(request);
+    return compare_traces(application, request);
   }
   MainWindow window(library);
   window.evaluator().set_simulating(request.simulate);

@@ -93,6 +93,7 @@ QTableCornerButton::section { background: @panel; border: none; }
 QSplitter::handle { background: @border; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
+QAbstractScrollArea::corner { background: @window; border: none; }
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 11px; margin: 1px; }
 QScrollBar:horizontal { height: 11px; margin: 1px; }

@@ -9,6 +9,7 @@
 namespace stagecraft::gui {
 namespace {
 
+constexpr double period = 5;  // of a hatch, in pixels
 constexpr double swatch = 11, spacing = 18, margin = 12, line = 20;
 
 double entry_width(const QFontMetricsF& metrics, const LegendEntry& entry) {
@@ -72,10 +73,12 @@ void fill_hatched(QPainter& painter, QRectF rect, QRgb fill, QRgb hatch) {
   painter.fillRect(rect, QColor(fill));
   if (fill == hatch) return;
   painter.save();
-  painter.setClipRect(rect, Qt::IntersectClip);
-  painter.setPen(QPen(QColor(hatch), 1.2));
-  for (double x = rect.left() - rect.height(); x < rect.right(); x += 5) {
-    painter.drawLine(QPointF(x, rect.bottom()), QPointF(x + rect.height(), rect.top()));
+  painter.setPen(QPen(QColor(hatch), 1.2, Qt::SolidLine, Qt::FlatCap));
+  // Cut by hand, not by the painter: SVG files have no clips. Lines meet across rectangles side by side.
+  const double from = std::ceil((rect.left() + rect.bottom() - rect.height()) / period) * period;
+  for (double sum = from; sum < rect.right() + rect.bottom(); sum += period) {  // x + y along a line
+    const double left = std::max(rect.left(), sum - rect.bottom()), right = std::min(rect.right(), sum - rect.top());
+    if (right > left) painter.drawLine(QPointF(left, sum - left), QPointF(right, sum - right));
   }
   painter.restore();
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "gui/timeline/memory_raster.hpp"
 #include "gui/timeline/paint_cache.hpp"
 
 namespace stagecraft::gui {
@@ -152,56 +151,6 @@ void paint_slice_labels(QPainter& painter, const Layout& layout, const TimelineV
         }
         break;
       }
-    }
-  }
-  painter.setClipping(false);
-}
-
-void paint_memory_notes(QPainter& painter, const Layout& layout, const TimelineView& view) {
-  QFont small = view.font;
-  small.setPixelSize(std::max(8, view.font.pixelSize() - 1));
-  const QFontMetricsF metrics(small);
-  painter.setFont(small);
-  const auto note = [&](QPointF at, const QString& text, QRgb ink) {
-    QColor halo(view.palette.background);
-    halo.setAlphaF(0.78F);
-    const double width = metrics.horizontalAdvance(text);
-    at.setX(
-        std::clamp(at.x(), layout.rows.left() + 4, std::max(layout.rows.left() + 4, layout.rows.right() - width - 6)));
-    painter.fillRect(QRectF(at.x() - 3, at.y() - metrics.ascent() - 1, width + 6, metrics.height() + 2), halo);
-    painter.setPen(QColor(ink));
-    painter.drawText(at, text);
-  };
-  painter.setClipRect(layout.rows);
-  for (const Row& row : view.rows) {
-    const double y = layout.rows.top() + row.y - view.scroll_y;
-    if (row.kind != RowKind::memory || y > layout.rows.bottom() || y + row.height < layout.rows.top()) continue;
-    const Source& source = view.sources[row.source];
-    for (const MemoryCurve& curve : source.loaded->memory) {
-      if (curve.rank != row.rank) continue;
-      const MemoryScale scale = memory_scale(view, curve.rank);
-      const auto y_of = [&](double bytes) { return y + row.height * (1 - bytes / scale.top_bytes); };
-      if (scale.limit_bytes > 0) {
-        const double limit = std::floor(y_of(scale.limit_bytes)) + 0.5;
-        QPen pen(QColor(view.palette.limit), 1.2);
-        pen.setDashPattern({5, 3});
-        painter.setPen(pen);
-        painter.drawLine(QPointF(layout.rows.left(), limit), QPointF(layout.rows.right(), limit));
-        note(QPointF(layout.rows.right(), limit + metrics.ascent() + 2),
-             QStringLiteral("usable ") + QString::fromStdString(bytes_text(scale.limit_bytes)), view.palette.limit);
-      }
-      const double peak = curve.total[curve.peak];
-      const double x = layout.rows.left() + view.axis.x_of(curve.time_s[curve.peak] + source.shift_s);
-      if (x < layout.rows.left() - 1 || x > layout.rows.right() + 1) continue;
-      const QColor color(scale.limit_bytes > 0 && peak > scale.limit_bytes ? view.palette.limit : view.palette.ink);
-      painter.setRenderHint(QPainter::Antialiasing, true);
-      painter.setPen(QPen(QColor(view.palette.background), 1.5));
-      painter.setBrush(color);
-      painter.drawEllipse(QPointF(x, y_of(peak)), 4, 4);
-      painter.setBrush(Qt::NoBrush);
-      painter.setRenderHint(QPainter::Antialiasing, false);
-      note(QPointF(x + 10, std::max(y_of(peak) + metrics.ascent() + 3, y + metrics.ascent() + 3)),
-           QStringLiteral("peak ") + QString::fromStdString(peak_text(curve)), color.rgb());
     }
   }
   painter.setClipping(false);

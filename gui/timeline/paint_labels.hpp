@@ -1,6 +1,6 @@
 #pragma once
-// Words around and on the rows: ruler, names of rows, names of slices, notes on memory curves. All coordinates are
-// logical; the painter's origin is that of the whole picture.
+// Words around and on the rows: ruler, names of rows, names of slices. All coordinates are logical; the painter's
+// origin is that of the whole picture.
 
 #include <QPainter>
 
@@ -15,6 +15,5 @@ void paint_ruler(QPainter& painter, const Layout& layout, const TimelineView& vi
 void paint_row_labels(QPainter& painter, const Layout& layout, const TimelineView& view);
 /// Slices at least a word wide get their name. With a cache, words are drawn once and then copied.
 void paint_slice_labels(QPainter& painter, const Layout& layout, const TimelineView& view, PaintCache* cache);
-void paint_memory_notes(QPainter& painter, const Layout& layout, const TimelineView& view);
 
 }  // namespace stagecraft::gui

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gui/timeline/legend.hpp"
+#include "gui/timeline/memory_notes.hpp"
 #include "gui/timeline/paint_cache.hpp"
 #include "gui/timeline/paint_labels.hpp"
 #include "gui/timeline/paint_overlays.hpp"

@@ -103,6 +103,7 @@ class Builder {
     row.foldable = true;
     row.folded = options_.folded.contains(row.id);
     const bool open = !row.folded;
+    if (open && groups.size() == 1 && options_.filter.empty()) row.lanes.clear();  // the rank below shows the same
     add(source, std::move(row), node_height);
     return open;
   }

@@ -21,7 +21,7 @@ struct Row {
   std::uint8_t source = 0;           // which trace
   std::string id;                    // "0/node1/rank3/pipeline2": stable, what is folded is remembered by it
   std::string label;                 // "rank 3"
-  std::vector<std::uint32_t> lanes;  // into LoadedTrace::lanes; several are summed
+  std::vector<std::uint32_t> lanes;  // into LoadedTrace::lanes; several are summed; none: a name alone
   std::int32_t rank = -1;
   int depth = 0;  // of the label
   bool foldable = false, folded = false;

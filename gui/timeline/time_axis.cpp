@@ -81,14 +81,19 @@ TimeAxis fitted(const TimeAxis& axis, double begin_s, double end_s, TimeLimits l
   return clamped({begin_s - margin * length, begin_s + length * (1 + margin), axis.width}, limits);
 }
 
+std::vector<double> tick_times(const TimeAxis& axis, double least_pixels) {
+  const double step = round_up(least_pixels * axis.seconds_per_pixel());
+  std::vector<double> times;
+  const double first = std::ceil(axis.begin_s / step - 1e-6);
+  for (double i = first; i * step <= axis.end_s && times.size() < 1000; ++i) times.push_back(i * step);
+  return times;
+}
+
 std::vector<Tick> ticks(const TimeAxis& axis, double least_pixels) {
   const double step = round_up(least_pixels * axis.seconds_per_pixel());
   const Unit unit = unit_for(step, std::max(std::abs(axis.begin_s), std::abs(axis.end_s)));
   std::vector<Tick> result;
-  const double first = std::ceil(axis.begin_s / step - 1e-6);
-  for (double i = first; i * step <= axis.end_s && result.size() < 1000; ++i) {
-    result.push_back({i * step, in_unit(i * step, unit, step)});
-  }
+  for (const double time : tick_times(axis, least_pixels)) result.push_back({time, in_unit(time, unit, step)});
   return result;
 }
 

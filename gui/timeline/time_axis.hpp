@@ -29,7 +29,10 @@ TimeAxis panned(const TimeAxis& axis, double pixels, TimeLimits limits);
 /// [begin_s, end_s) with a margin of `margin` of its length on either side.
 TimeAxis fitted(const TimeAxis& axis, double begin_s, double end_s, TimeLimits limits, double margin = 0.05);
 
-/// Round times at least `least_pixels` apart, each with its label; the unit follows the distance ("12.4 ms").
+/// Round times at least `least_pixels` apart.
+std::vector<double> tick_times(const TimeAxis& axis, double least_pixels);
+
+/// The same, each with its label; the unit follows the distance ("12.4 ms").
 struct Tick {
   double time_s = 0;
   std::string label;

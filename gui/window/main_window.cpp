@@ -186,7 +186,8 @@ const LoadedTrace* MainWindow::compared_with() const {
 }
 
 void MainWindow::show_traces() {
-  const LoadedTrace* const predicted = evaluator_.trace();
+  const WorkedOut* const before = evaluator_.before_refusal();
+  const LoadedTrace* const predicted = before != nullptr ? before->loaded.get() : evaluator_.trace();
   const LoadedTrace* const first = predicted != nullptr ? predicted : measured_.get();
   const std::vector<const LoadedTrace*> wanted = {first, measured_.get(), pinned_trace_.get()};
   if (wanted == shown_) return;  // keeps where the user looks
@@ -204,7 +205,8 @@ void MainWindow::show_traces() {
                                                            : std::vector<const LoadedTrace*>{first},
                          title);
   const Evaluation* const now = evaluator_.evaluation();
-  topology_->set_topology(now != nullptr && now->done ? &now->done->topology : nullptr, predicted);
+  const WorkedOut* const done = before != nullptr ? before : now != nullptr ? now->done.get() : nullptr;
+  topology_->set_topology(done != nullptr ? &done->topology : nullptr, predicted);
   slices_->set_trace(first);
   show_comparison();
 }
@@ -247,13 +249,18 @@ void MainWindow::show_scenario_schedule() {
   schedule_->show_schedule(QString::fromStdString(schedule.name), schedule.shape);
 }
 
+const Report* MainWindow::shown_report() const {
+  const WorkedOut* const before = evaluator_.before_refusal();
+  return before != nullptr ? &before->report : evaluator_.report();
+}
+
 void MainWindow::show_headline() {
-  const Report* const report = evaluator_.report();
+  const Report* const report = shown_report();
   strip_->show_figures(report == nullptr ? std::vector<HeadlineFigure>{} : headline(*report, pinned_report_.get()));
 }
 
 void MainWindow::show_figures() {
-  const Report* const report = evaluator_.report();
+  const Report* const report = shown_report();
   show_headline();
   why_->show_reports(report, report == nullptr ? nullptr : pinned_report_.get());
   show_state();
@@ -263,9 +270,10 @@ void MainWindow::show_state() {
   const bool open = document_.is_open();
   const bool stale = open && !evaluator_.current();
   const bool waits = open && evaluator_.simulating() && !evaluator_.fresh() && evaluator_.busy();
-  strip_->set_stale(stale);
-  why_->set_stale(stale || waits);
-  timeline_->timeline().set_dimmed(stale);
+  const bool refused = evaluator_.before_refusal() != nullptr;
+  strip_->set_stale(stale || refused);
+  why_->set_stale(stale || waits || refused);
+  timeline_->timeline().set_dimmed(stale || refused);
   const Evaluation* const now = evaluator_.evaluation();
   QString text;
   if (open && now != nullptr && now->done && !stale) {
@@ -276,7 +284,7 @@ void MainWindow::show_state() {
   } else if (stale) {
     text = tr("working out\u2026");
   } else if (open && now != nullptr) {
-    text = tr("cannot run as it stands");
+    text = refused ? tr("cannot run as it stands; dimmed: the last one that could") : tr("cannot run as it stands");
   }
   state_->setText(text);
   state_->setToolTip(evaluator_.simulation_problem());

@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   void show_traces();    // and take what is there now
   void show_all_soon();  // everything but the headline
   void show_all();
+  const Report* shown_report() const;  // null if there is none
   void show_headline();
   void show_comparison();
   void show_scenario_schedule();

@@ -7,6 +7,8 @@
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
 #include "gui/render/render_command.hpp"
+#include "gui_traces.hpp"
+#include "trace/native_format.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::gui;
@@ -50,6 +52,23 @@ TEST_CASE("every view is drawn without a display, twice with the same bytes") {
     const QImage picture(folder.filePath("a.png"));
     CHECK(picture.width() > 250);
   }
+}
+
+TEST_CASE("two traces are drawn compared, with the tables filled, twice with the same bytes") {
+  const QTemporaryDir folder;
+  const QString a = folder.filePath("a.sgt"), b = folder.filePath("b.sgt"), path = folder.filePath("a.svg");
+  write_trace(pipeline(2, 4), a.toStdString());
+  write_trace(pipeline(2, 6), b.toStdString());
+  std::string bytes[2];
+  for (std::string& one : bytes) {
+    const Ended ended = run_gui({"--render", "compare", a, "--against", b, "-o", path, "--size", "900x600"});
+    CAPTURE(ended.errors.toStdString());
+    REQUIRE(ended.code == 0);
+    one = read_file(path.toStdString());
+  }
+  CHECK((bytes[0] == bytes[1]));
+  CHECK(bytes[0].find("Comparing") == std::string::npos);
+  CHECK(bytes[0].find("forward") != std::string::npos);
 }
 
 TEST_CASE("SVG of the timeline, in dark, of a changed scenario") {

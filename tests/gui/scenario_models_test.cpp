@@ -79,6 +79,24 @@ TEST_CASE("a value is shown with the file or the reason that it comes from") {
   CHECK(values.at("/schedule/csv").origin == ValueOrigin::absent);
 }
 
+TEST_CASE("lists of numbers and of words are fields too") {
+  const std::vector<FormField> all = fields();
+  const FormField &partition = field(all, "/parallel/partition"), &modules = field(all, "/recompute_modules");
+  CHECK(literal_of(partition, "uniform") == "\"uniform\"");
+  CHECK(literal_of(partition, "9, 10,10 9") == "[9, 10, 10, 9]");
+  CHECK(literal_of(partition, "[3, x]") == "[3, \"x\"]");
+  CHECK(literal_of(modules, "norms, mlp") == "[\"norms\", \"mlp\"]");
+  CHECK(modules.default_text == "core_attention");
+  const std::string path = scenarios + "lessons/09-unbalanced-partition.json", text = read_file(path);
+  const auto values = field_values(text, path, all, nullptr, library());
+  CHECK(values.at("/parallel/partition").text == "3, 3, 3, 15");
+  const std::string even = with_value(text, "/parallel/partition", literal_of(partition, "6, 6, 6, 6"));
+  const Evaluation before = evaluate(text, path, library()), after = evaluate(even, path, library());
+  REQUIRE(before.done);
+  REQUIRE(after.done);
+  CHECK(after.done->report.step_time_s.value < 0.5 * before.done->report.step_time_s.value);
+}
+
 TEST_CASE("fields of the model show what the library says") {
   const std::string path = scenarios + "llama-3-8b-one-node.json";
   const auto values = field_values(read_file(path), path, fields(), nullptr, library());

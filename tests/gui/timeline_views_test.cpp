@@ -1,8 +1,10 @@
 // The comparison and the topology view.
 #include <QPainter>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "gui/compare/compare_widget.hpp"
 #include "gui/models/trace_link_load.hpp"
@@ -24,28 +26,28 @@ Topology selene() {
   return build_topology(load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, default_library("")).cluster);
 }
 
-/// A pipeline whose first node sends at half of what its first NIC achieves, for the whole step.
+/// A pipeline whose first node sends at half of its first NIC's rate, for the whole step.
 std::unique_ptr<const LoadedTrace> loaded_with_links(const Topology& topology) {
   Trace trace = pipeline(4, 4);
   const auto series = [&](const char* name, double rate) {
     trace.counters.push_back({std::string("link/") + name, "B/s", -1, {0.0}, {rate}});
   };
-  const auto achieved = [&](const std::string& name) {
+  const auto nominal = [&](const std::string& name) {
     for (const Link& link : topology.node_links) {
-      if (link.name == name) return link.achieved.value;
+      if (link.name == name) return link.nominal.value;
     }
     return 0.0;
   };
-  series("node0/nic0/up", 0.5 * achieved("nic0/up"));
-  series("node1/nic0/down", 0.25 * achieved("nic0/down"));
-  series("node0/gpu0->nvswitch", 0.9 * achieved("gpu0->nvswitch"));
+  series("node0/nic0/up", 0.5 * nominal("nic0/up"));
+  series("node1/nic0/down", 0.25 * nominal("nic0/down"));
+  series("node0/gpu0->nvswitch", 0.9 * nominal("gpu0->nvswitch"));
   series("node0/gpu0->pcie0", 0);
   return make_loaded_trace(std::move(trace), "with links");
 }
 
 }  // namespace
 
-TEST_CASE("the bottleneck is the link that is used most of what it achieves") {
+TEST_CASE("the bottleneck is the link that is used most of its rate") {
   const Topology topology = selene();
   const auto loaded = loaded_with_links(topology);
   const double end = loaded->trace.end_s;
@@ -126,4 +128,24 @@ TEST_CASE("files that are no traces are refused in words") {
   CHECK_THROWS_WITH(read_any_trace(STAGECRAFT_SOURCE_DIR "/README.md"), Catch::Contains("another kind of file"));
   CHECK_THROWS_WITH(read_any_trace(STAGECRAFT_SOURCE_DIR "/CMakePresets.json"), Catch::Contains("traceEvents"));
   CHECK_THROWS_WITH(read_any_trace(STAGECRAFT_SOURCE_DIR "/docs"), Catch::Contains("folder without traces"));
+}
+
+TEST_CASE("profiles of several ranks are laid over each other by their clocks") {
+  const QTemporaryDir folder;
+  const auto write = [&](int rank, const char* base, double ts_us) {
+    std::ofstream(folder.filePath(QString("rank%1.json").arg(rank)).toStdString())
+        << R"({"distributedInfo": {"rank": )" << rank << R"(}, "baseTimeNanoseconds": )" << base
+        << R"(, "traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "PP:)" << rank << R"(F0", "ts": )"
+        << ts_us << R"(, "dur": 5}]})";
+  };
+  write(0, "1727379824000000000", 100);
+  write(1, "1727379824000001000", 119);  // a base 1 us later: 20 us after the other
+  const Trace trace = read_any_trace(folder.path().toStdString());
+  REQUIRE(trace.spans.size() == 2);
+  CHECK(trace.spans[0].begin_s == 0);
+  CHECK(trace.spans[1].begin_s == Approx(20e-6));
+  CHECK(trace.end_s == Approx(25e-6));
+  write(1, "1727379824000000000", 100);
+  write(2, "1727379824000000000", 100);
+  CHECK(read_any_trace(folder.path().toStdString()).ranks.size() == 3);
 }

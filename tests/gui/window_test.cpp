@@ -2,74 +2,22 @@
 // offscreen platform; the tests tagged [window] run under Xvfb as well.
 #include <QAction>
 #include <QImage>
-#include <QLineEdit>
 #include <QMenuBar>
-#include <QSettings>
-#include <QTemporaryDir>
+#include <QRegularExpression>
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "base/file_io.hpp"
 #include "gui/models/json_edit.hpp"
-#include "gui/panels/headline_card.hpp"
 #include "gui/render/picture.hpp"
 #include "gui/window/file_kind.hpp"
-#include "gui/window/main_window.hpp"
 #include "gui_traces.hpp"
+#include "opened.hpp"
+#include "schedule/csv_text.hpp"
 #include "trace/native_format.hpp"
-#include "wait_for.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::gui;
-
-namespace {
-
-const QString scenarios = STAGECRAFT_SOURCE_DIR "/scenarios/";
-
-/// A window of its own settings, closed-form figures only unless a test asks for more.
-struct Opened {
-  QTemporaryDir folder;
-  std::unique_ptr<MainWindow> window;
-
-  explicit Opened(const QString& file = {}) {
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
-    QCoreApplication::setOrganizationName("Stagecraft tests");
-    QCoreApplication::setApplicationName("window_test");
-    apply_theme(*qApp, make_theme(false));
-    window = std::make_unique<MainWindow>(default_library(""));
-    window->evaluator().set_simulating(false);
-    window->resize(1400, 860);
-    window->show();
-    if (!file.isEmpty()) open(file);
-  }
-  void open(const QString& file) {
-    window->open_path(file);
-    settle();
-  }
-  void settle() {
-    REQUIRE(wait_for([&] { return window->idle(); }));
-    QTest::qWait(1);
-  }
-  QString figure(std::size_t index) const {
-    const auto cards = window->headline_strip().findChildren<HeadlineCard*>();
-    return cards[static_cast<qsizetype>(index)]->figure().value;
-  }
-  HeadlineFigure card(std::size_t index) const {
-    return window->headline_strip().findChildren<HeadlineCard*>()[static_cast<qsizetype>(index)]->figure();
-  }
-  QLineEdit* editor(const char* pointer) const { return window->form().row(pointer)->findChild<QLineEdit*>(); }
-  void type(const char* pointer, const QString& value) {
-    window->form().go_to(pointer);
-    QLineEdit* const line = editor(pointer);
-    line->setFocus();
-    line->selectAll();
-    QTest::keyClicks(line, value);
-    settle();
-  }
-};
-
-}  // namespace
 
 TEST_CASE("open a scenario, change TP, see the headline change, pin, compare, export", "[window]") {
   Opened opened(scenarios + "llama-3-8b-one-node.json");
@@ -124,8 +72,13 @@ TEST_CASE("after a pause the scenario is simulated, and a change makes that stal
 
 TEST_CASE("an impossible value is refused at its field, and a click on a fix repairs it") {
   Opened opened(scenarios + "llama-3-8b-one-node.json");
+  const QString before = opened.figure(0);
   opened.type("/parallel/tensor", "3");
   CHECK(opened.window->evaluator().report() == nullptr);
+  CHECK(opened.figure(0) == before);  // dimmed: the figures of the last scenario that could run
+  CHECK(opened.card_widget(0)->stale());
+  CHECK(opened.window->timeline_page().timeline().view().dimmed);
+  REQUIRE(opened.window->timeline_page().timeline().view().sources.size() == 1);
   FieldRow* const row = opened.window->form().row("/parallel/tensor");
   QPushButton* fix = nullptr;
   for (QPushButton* const button : row->findChildren<QPushButton*>())
@@ -135,6 +88,8 @@ TEST_CASE("an impossible value is refused at its field, and a click on a fix rep
   opened.settle();
   CHECK(value_at(opened.window->document().text(), "/parallel/tensor") == "4");
   CHECK(opened.window->evaluator().report() != nullptr);
+  CHECK_FALSE(opened.card_widget(0)->stale());
+  CHECK_FALSE(opened.window->timeline_page().timeline().view().dimmed);
 }
 
 TEST_CASE("the field with the focus shows what works now, and Up steps through it") {
@@ -182,6 +137,23 @@ TEST_CASE("a part of the breakdown shows its slices and its formula") {
   CHECK_FALSE(highlighted[static_cast<std::size_t>(SliceClass::backward)]);
   const QString text = opened.window->why_panel().findChild<QTextBrowser*>()->toPlainText();
   CHECK(text.startsWith("critical_path.forward.time_s = "));
+  CHECK(text.contains("Formula:"));
+}
+
+TEST_CASE("an input of a formula leads to its own explanation, and back") {
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  opened.window->show_view(ViewTab::why);
+  opened.window->why_panel().explain("mfu");
+  QTextBrowser* const text = opened.window->why_panel().findChild<QTextBrowser*>();
+  REQUIRE(text->toPlainText().startsWith("mfu = "));
+  const QRegularExpression link("<a href=\"([^\"]+)\"");
+  const QString input = link.match(text->toHtml()).captured(1);
+  REQUIRE_FALSE(input.isEmpty());
+  Q_EMIT text->anchorClicked(QUrl(input));
+  CHECK(text->toPlainText().startsWith(input + " = "));
+  CHECK(link.match(text->toHtml()).captured(1) == "mfu");
+  Q_EMIT text->anchorClicked(QUrl("mfu"));
+  CHECK(text->toPlainText().startsWith("mfu = "));
 }
 
 TEST_CASE("dragging an operation of the schedule moves it, and the verdict follows") {
@@ -204,6 +176,26 @@ TEST_CASE("dragging an operation of the schedule moves it, and the verdict follo
   for (int i = 0; i < 2; ++i) QTest::keyClick(&view, Qt::Key_Right, Qt::ControlModifier);
   CHECK(panel.grid().name_of({0, 2}) == "0B0");
   CHECK(panel.grid().verdict().empty());
+}
+
+TEST_CASE("an operation that is dragged over another rank says why it stays, and stays") {
+  Opened opened;
+  opened.window->show_view(ViewTab::schedule);
+  SchedulePanel& panel = opened.window->schedule_panel();
+  panel.show_schedule("1f1b", {2, 4, 1});
+  QTest::qWait(5);
+  ScheduleView& view = panel.view();
+  const std::string before = to_csv(panel.grid().schedule());
+  QString said;
+  QObject::connect(&view, &ScheduleView::drag_described, [&](const QString& text) { said = text; });
+  const QPoint from = view.centre_of({0, 2}), to = view.centre_of({1, 0});
+  QTest::mousePress(view.viewport(), Qt::LeftButton, {}, from);
+  QMouseEvent move(QEvent::MouseMove, to, view.viewport()->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
+  QApplication::sendEvent(view.viewport(), &move);
+  CHECK(said.startsWith("0B0 stays on rank 0"));
+  QTest::mouseRelease(view.viewport(), Qt::LeftButton, {}, to);
+  CHECK(to_csv(panel.grid().schedule()) == before);
+  CHECK_FALSE(panel.grid().can_undo());
 }
 
 TEST_CASE("a measured trace lays itself over the prediction") {

@@ -105,7 +105,7 @@ TEST_CASE("Folders that hold no usable profile are refused with the reason") {
   folder.write("b.json", file("0", {event("user_annotation", "PP:0F0", 0, 1)}));
   CHECK_THAT(refusal(folder), Catch::Contains("a second file of rank 0"));
   folder.write("b.json", R"({"traceEvents": [{"ph": )");
-  CHECK_THAT(refusal(folder), Catch::Contains("JSON as torch.profiler writes it"));
+  CHECK_THAT(refusal(folder), Catch::Contains("the file ends at byte"));
   folder.write("b.json", "\"" + std::string(std::size_t{17} << 20, 'x'));
   CHECK_THAT(refusal(folder), Catch::Contains("more than 16 MiB"));
   folder.write("b.json.gz", "x");

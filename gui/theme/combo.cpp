@@ -1,4 +1,4 @@
-#include "gui/panels/combo.hpp"
+#include "gui/theme/combo.hpp"
 
 #include <QLineEdit>
 #include <QPainter>
