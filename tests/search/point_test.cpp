@@ -36,7 +36,7 @@ TEST_CASE("the front is what no other point dominates", "[search]") {
   for (int round = 0; round < 50; ++round) {
     std::vector<Point> points;
     for (int i = 0; i < 40; ++i) {  // few values, so that there are ties
-      points.push_back(point_with(i, random() % 8, random() % 8));
+      points.push_back(point_with(i, static_cast<double>(random() % 8), static_cast<double>(random() % 8)));
       if (random() % 5 == 0) points.back().status = PointStatus::does_not_fit;
     }
     mark_front(points, objectives);
