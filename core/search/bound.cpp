@@ -65,7 +65,8 @@ double least_step_s(const Plan& plan, const Schedule& lowered, const Bodies& bod
     }
   }
 
-  if (!steps_apart) return *std::min_element(work.begin(), work.end());
+  constexpr double rounding = 1 - 1e-12;  // sums in another order than those of a timeline
+  if (!steps_apart) return rounding * *std::min_element(work.begin(), work.end());
   // Stage s of a looped or V placement lies on rank s for s < ranks.
   const StageMap& map = lowered.placement.front();
   bool in_order = one_copy && map.size() >= ranks;
@@ -81,7 +82,7 @@ double least_step_s(const Plan& plan, const Schedule& lowered, const Bodies& bod
     if (looped && !kinds.split) drain += stages[rank].backward + (kinds.recompute ? stages[rank].recompute : 0);
   }
   const bool barrier = lowered.optimizer_sync == OptimizerSync::barrier;
-  return longest + (barrier ? last_step : 0);
+  return rounding * (longest + (barrier ? last_step : 0));
 }
 
 }  // namespace stagecraft

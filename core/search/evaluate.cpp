@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/refusal.hpp"
 #include "cost/flops.hpp"
@@ -46,6 +48,22 @@ std::string key_of(const Plan& plan) {
                      policy.overlap_pipeline);
 }
 
+/// Everything that a cost model takes from a candidate's plan are its groups.
+const CostModel& costs_of(const SearchContext& context, const Plan& plan, ScheduleCache& cache) {
+  const auto groups = [](const Degrees& of) {
+    return std::tuple(of.tensor, of.context, of.data, of.pipeline, of.shard);
+  };
+  if (!cache.costs || groups(cache.costs_of) != groups(plan.degrees)) {
+    cache.costs = make_cost_model(plan, context.topology, context.calibration);
+    cache.costs_of = plan.degrees;
+  }
+  return *cache.costs;
+}
+
+bool offloads(const OffloadSpec& offload) {
+  return offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu;
+}
+
 void prepare(const SearchContext& context, const Scenario& scenario, const Plan& plan, const CostModel& costs,
              ScheduleCache& cache) {
   const FamilyEntry* const entry = find_schedule(plan.run.schedule.name);
@@ -83,7 +101,7 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
   judgement.reason = reasons_of(check_feasible(scenario));
   if (!judgement.reason.empty()) return judgement;
   const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, context.topology, context.calibration);
+  const CostModel& costs = costs_of(context, plan, cache);
   try {
     prepare(context, scenario, plan, costs, cache);
   } catch (const Refusal& refusal) {
@@ -96,7 +114,7 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
   for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered))
     judgement.peak_memory_bytes = std::max(judgement.peak_memory_bytes, peak.peak.value);
   judgement.fits = judgement.peak_memory_bytes <= judgement.memory_limit_bytes &&
-                   host_memory(plan, cache.lowered, scenario.cluster.node).fits();
+                   (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster.node).fits());
   judgement.tokens = tokens_of_step(plan);
   judgement.model_flops = find_flop_convention("gemm-full-attention")->of_step(plan).value;
   judgement.hardware_flops = hardware_flops_of_step(plan).value;
@@ -108,13 +126,13 @@ double closed_form_s(const SearchContext& context, Scenario& scenario, const Can
                      ScheduleCache& cache) {
   put(context, candidate, scenario);
   const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, context.topology, context.calibration);
+  const CostModel& costs = costs_of(context, plan, cache);
   prepare(context, scenario, plan, costs, cache);
   if (!cache.has_graph) cache.graph = make_graph(cache.lowered);
   cache.has_graph = true;
-  const Schedule schedule = attach_bodies(cache.lowered, plan);
-  const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(schedule));
-  return estimate(plan, schedule, cache.graph, costs, context.topology, steps).step_time.value;
+  cache.lowered = attach_bodies(std::move(cache.lowered), plan);
+  const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(cache.lowered));
+  return estimate(plan, cache.lowered, cache.graph, costs, context.topology, steps).step_time.value;
 }
 
 }  // namespace stagecraft

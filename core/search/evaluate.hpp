@@ -7,6 +7,7 @@
 
 #include "cost/calibration.hpp"
 #include "cost/cost_model.hpp"
+#include "plan/layout.hpp"
 #include "plan/plan.hpp"
 #include "schedule/graph.hpp"
 #include "search/space.hpp"
@@ -27,12 +28,15 @@ SearchContext make_search_context(const Scenario& scenario, const Calibration& c
 /// The context's scenario with the candidate in it.
 Scenario scenario_of(const SearchContext& context, const Candidate& candidate);
 
-/// The schedule of the candidate judged last: neighbours in a sorted list of candidates have the same one.
+/// What the candidate judged last had: neighbours in a sorted list of candidates have the same schedule and often the
+/// same groups. One per thread and context.
 struct ScheduleCache {
   std::string key;
-  Schedule lowered;  // without bodies
+  Schedule lowered;  // its bodies are those of the candidate timed last
   Graph graph;
   bool has_graph = false;
+  std::optional<CostModel> costs;
+  Degrees costs_of;
 };
 
 struct Judgement {

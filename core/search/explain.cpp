@@ -44,7 +44,7 @@ std::string name_of(const std::string& path, const std::string& value) {
   static constexpr std::pair<const char*, const char*> names[] = {
       {"parallel.tensor", "TP {}"},
       {"parallel.pipeline", "PP {}"},
-      {"parallel.virtual_stages", "{} chunk(s) per rank"},
+      {"parallel.virtual_stages", "{} chunks per rank"},
       {"parallel.context", "CP {}"},
       {"parallel.expert", "EP {}"},
       {"parallel.data", "DP {}"},
@@ -91,7 +91,8 @@ std::string verdict_on(const Rival& rival, const Ranked& winner) {
   if (rival.best != nullptr) {
     const double slower = step_seconds(*rival.best) / step_seconds(winner) - 1;
     const bool timed = rival.best->timed_by >= TimedBy::closed_form;
-    if (timed && slower <= 1e-9) return "is as fast or faster in closed form";
+    if (timed && slower < -1e-9) return fmt::format("takes {:.1f} % less in closed form", -100 * slower);
+    if (timed && slower <= 1e-9) return "takes as long";
     return fmt::format("takes {}{:.1f} % longer", timed ? "" : "at least ", 100 * slower);
   }
   if (rival.fits_not) return "does not fit in memory";

@@ -91,6 +91,7 @@ TEST_CASE("the closed form and the memory of a candidate are those of its scenar
   Scenario scenario = context.scenario;
   ScheduleCache cache;
   int compared = 0;
+  double bounds_s = 0, steps_s = 0;
   const std::vector<Candidate> candidates = all_candidates(context);
   for (std::size_t i = 0; i < candidates.size(); i += 7) {
     const Candidate& candidate = candidates[i];
@@ -105,10 +106,12 @@ TEST_CASE("the closed form and the memory of a candidate are those of its scenar
     for (const MemoryPeak& rank : memory_peaks(all.plan, all.schedule)) peak = std::max(peak, rank.peak.value);
     CHECK(judged.peak_memory_bytes == peak);
     CHECK(judged.bound_s <= step_s);
-    CHECK(judged.bound_s >= 0.5 * step_s);  // else it would prune nothing
+    bounds_s += judged.bound_s;
+    steps_s += step_s;
     ++compared;
   }
   CHECK(compared > 50);
+  CHECK(bounds_s > 0.6 * steps_s);  // else it would prune little
 }
 
 TEST_CASE("a search finds what timing every candidate finds, for any number of threads", "[search]") {
