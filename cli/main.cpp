@@ -12,7 +12,7 @@
 #include "base/refusal.hpp"
 #include "command_line.hpp"
 #include "exit_code.hpp"
-#include "verb.hpp"
+#include "search_verbs.hpp"
 
 namespace stagecraft::cli {
 namespace {
@@ -27,6 +27,11 @@ constexpr std::array verbs = {
     Verb{"bundle", "one folder to carry to a cluster: frozen schedule, scenario, launch scripts", run_bundle},
     Verb{"compare", "lay a measured trace over a predicted one", run_compare},
     Verb{"validate", "hold predictions against published measurements, per source", run_validate},
+    Verb{"search", "find the best layout for a model on a cluster, and say why not the others", run_search},
+    Verb{"suggest", "a scenario that runs, from a model and a number of GPUs", run_suggest},
+    Verb{"solve", "what explains a measured step time", run_solve},
+    Verb{"sweep", "rehearse a scenario at every combination of some of its values, on all processors", run_sweep},
+    Verb{"merge", "join the shards of a sweep", run_merge},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",
          run_schedule},
     Verb{"render", "draw a timeline or another view as PNG or SVG, without a display", run_render},

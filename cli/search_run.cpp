@@ -1,0 +1,174 @@
+#include "search_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/refusal.hpp"
+#include "estimate/compute_schedule.hpp"
+#include "estimate/estimate.hpp"
+#include "estimate/steady_state.hpp"
+#include "schedule/lower.hpp"
+#include "worker_pool.hpp"
+#ifdef STAGECRAFT_HAVE_SIM
+#include "sim/simulate.hpp"
+#endif
+
+namespace stagecraft::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+#ifdef STAGECRAFT_HAVE_SIM
+double simulated_step_s(const SearchContext& context, const Candidate& candidate) {
+  const Scenario scenario = scenario_of(context, candidate);
+  const Plan plan = make_plan(scenario);
+  const CostModel costs = make_cost_model(plan, context.topology, context.calibration);
+  Findings notes;
+  const Schedule schedule = lower(compute_schedule(scenario, plan, costs, context.topology, notes), plan);
+  SimulationOptions how;
+  how.steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(schedule));
+  const Trace trace = simulate(plan, schedule, make_graph(schedule), costs, context.topology, how);
+  return summarise(trace, schedule).summary.step_s;
+}
+#endif
+
+std::int64_t gpus_of(const ClusterSpec& cluster) {
+  return cluster.nodes * gpus_per_node(cluster.node);
+}
+
+Scenario load_request(const SearchRequest& request, const Library& library) {
+  const std::vector<std::string> overrides = search_overrides(request, library);
+  if (!request.file.empty()) return load_scenario(request.file, overrides, library);
+  return parse_scenario(scenario_text(request), "search", overrides, library);
+}
+
+void show_progress(std::int64_t done, std::int64_t total) {
+  std::fputs(fmt::format("\r\x1b[Kstagecraft: {} of {} candidates judged", done, total).c_str(), stderr);
+}
+
+/// "a.b=1" as a member of the JSON object.
+void set_in(Json& root, const std::string& text) {
+  const auto equals = text.find('=');
+  std::string pointer = text.substr(0, equals);
+  if (!pointer.starts_with('/')) {
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    pointer = "/" + pointer;
+  }
+  const std::string written = text.substr(equals + 1);
+  Json value = Json::parse(written, nullptr, false);
+  try {
+    root[Json::json_pointer(pointer)] = value.is_discarded() ? Json(written) : value;
+  } catch (const Json::exception&) {
+    throw UsageError(fmt::format("--write cannot put --set {} into a scenario; write it into the file instead", text));
+  }
+}
+
+}  // namespace
+
+std::string scenario_text(const SearchRequest& request) {
+  const Json root = {{"model", request.model},
+                     {"cluster", {{"extends", request.cluster}}},
+                     {"parallel", Json::object()},
+                     {"batch", {{"global", std::max<std::int64_t>(request.global_batch, 1)}}}};
+  return root.dump();
+}
+
+std::vector<std::string> search_overrides(const SearchRequest& request, const Library& library) {
+  std::vector<std::string> overrides = request.overrides;
+  if (request.global_batch > 0) overrides.push_back(fmt::format("batch.global={}", request.global_batch));
+  if (request.gpus > 0) {
+    const Scenario plain = request.file.empty() ? parse_scenario(scenario_text(request), "search", overrides, library)
+                                                : load_scenario(request.file, overrides, library);
+    const std::int64_t per_node = std::max<std::int64_t>(1, gpus_per_node(plain.cluster.node));
+    overrides.push_back(fmt::format("cluster.nodes={}", (request.gpus + per_node - 1) / per_node));
+  }
+  return overrides;
+}
+
+SearchRun run_request(const SearchRequest& request, const Console& console) {
+  SearchOptions options;
+  options.objectives = request.objectives.empty() ? std::vector<std::string>{"tokens_per_s"} : request.objectives;
+  options.keep = request.keep;
+  options.most_simulations = request.estimate ? 0 : request.simulations;
+  options.threads = request.threads > 0 ? request.threads : usable_processors();
+#ifndef STAGECRAFT_HAVE_SIM
+  if (!request.estimate)
+    throw UsageError("this program was built without SimGrid and cannot simulate; add --estimate for the closed form");
+#endif
+  SearchSpace asked;
+  for (const std::string& text : request.vary) restrict_space(asked, parse_axis(text));
+
+  const Library library = default_library(console.executable);
+  const Scenario scenario = load_request(request, library);
+  SearchRun run{make_search_context(scenario, load_calibration(scenario.calibration, library), request.reserve),
+                options,
+                {},
+                request.gpus > 0 ? request.gpus : gpus_of(scenario.cluster),
+                ""};
+  run.title = fmt::format("{} on {} GPUs of {}, global batch {}", scenario.model.name, run.gpus, scenario.cluster.name,
+                          scenario.run.batch.global);
+  const std::vector<Candidate> candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
+  if (candidates.empty())
+    throw UsageError(fmt::format("no layout multiplies to {} GPUs with a global batch of {} in the space asked for",
+                                 run.gpus, scenario.run.batch.global));
+  const bool shows = console.colour_messages && candidates.size() > 2000;
+  if (shows) run.options.progress = show_progress;
+  Simulate simulate_one;
+#ifdef STAGECRAFT_HAVE_SIM
+  simulate_one = [&](const Candidate& candidate) { return simulated_step_s(run.context, candidate); };
+#endif
+  run.result = search(run.context, candidates, run.options, simulate_one);
+  if (shows) std::fputs("\r\x1b[K", stderr);
+  run.options.progress = nullptr;
+  return run;
+}
+
+void add_search_options(CLI::App& app, SearchRequest& request) {
+  add_overrides(app, request.overrides);
+  app.add_option("--vary", request.vary, "Try these values of a setting instead of the usual ones; may be repeated")
+      ->type_name("PATH=VALUES")
+      ->allow_extra_args(false);
+  app.add_option("--objective", request.objectives,
+                 "What is best: tokens_per_s (if none is given), mfu, step_time_s, peak_memory_bytes, ...; the first "
+                 "ranks, several give a Pareto front")
+      ->type_name("COLUMN")
+      ->allow_extra_args(false);
+  app.add_option("--reserve", request.reserve, "Share of the GPU's memory that stays free (0.05)")
+      ->type_name("FRACTION")
+      ->check(number_between(0, 0.9));
+  app.add_option("--simulate", request.simulations, "At most so many of the best are simulated (24)")
+      ->type_name("N")
+      ->check(number_between(1, 100'000));
+  app.add_flag("--estimate", request.estimate, "Closed form only");
+  app.add_option("--threads", request.threads, "Threads of the closed form (as many as there are processors)")
+      ->type_name("N")
+      ->check(number_between(1, 1024));
+}
+
+std::string candidate_scenario(const SearchRequest& request, const SearchRun& run, const Candidate& candidate,
+                               const std::string& description, const std::string& place) {
+  Json root = Json::object();
+  if (!description.empty()) root["description"] = description;
+  if (!request.file.empty()) {
+    const auto directory = std::filesystem::absolute(place.empty() ? "scenario.json" : place).parent_path();
+    root["extends"] = std::filesystem::absolute(request.file).lexically_relative(directory).string();
+  } else {
+    root["model"] = request.model;
+    root["cluster"] = {{"extends", request.cluster}};
+    root["parallel"] = Json::object();
+    root["batch"] = {{"global", run.context.scenario.run.batch.global}};
+  }
+  for (const std::string& text : request.overrides) set_in(root, text);
+  if (root.contains("cluster") && root["cluster"].is_string()) root["cluster"] = {{"extends", root["cluster"]}};
+  root["cluster"]["nodes"] = run.context.scenario.cluster.nodes;
+  root["batch"]["global"] = run.context.scenario.run.batch.global;
+  const std::vector<std::string> paths = candidate_paths(), values = candidate_values(candidate);
+  for (std::size_t i = 0; i < paths.size(); ++i) set_in(root, paths[i] + "=" + values[i]);
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stagecraft::cli

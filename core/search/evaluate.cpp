@@ -1,0 +1,138 @@
+#include "search/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/refusal.hpp"
+#include "cost/flops.hpp"
+#include "estimate/compute_schedule.hpp"
+#include "estimate/estimate.hpp"
+#include "memory/host_memory.hpp"
+#include "memory/overhead.hpp"
+#include "memory/timeline.hpp"
+#include "schedule/family.hpp"
+#include "schedule/lower.hpp"
+#include "search/bound.hpp"
+#include "spec/precision.hpp"
+
+namespace stagecraft {
+namespace {
+
+std::string reasons_of(const Findings& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::error) text += (text.empty() ? "" : "; ") + to_text(finding);
+  }
+  return text;
+}
+
+/// The unit of sharding as reading a scenario would choose it, see spec/read_memory.cpp.
+void put(const SearchContext& context, const Candidate& candidate, Scenario& scenario) {
+  apply(candidate, scenario.run);
+  const bool one_stage = candidate.parallel.pipeline * candidate.parallel.virtual_stages == 1;
+  const bool by_block = one_stage && scenario.model.plain_layers.empty();
+  if (context.usual_sharding) scenario.run.sharding.unit = by_block ? ShardUnit::block : ShardUnit::stage;
+}
+
+/// Everything that the lowered schedule depends on, unless the schedule is searched with the stage's times.
+std::string key_of(const Plan& plan) {
+  const LoweringPolicy policy = lowering_policy(plan);
+  const ScheduleSpec& spec = plan.run.schedule;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", spec.name, plan.degrees.pipeline,
+                     plan.run.parallel.virtual_stages, plan.micro_batches, spec.group_size.value_or(0), spec.waves,
+                     policy.recompute, policy.shard_parameters, policy.unshard_prefetch, policy.reduce_grad,
+                     policy.overlap_reduce, policy.reduce_tied, policy.gather_params, policy.overlap_gather,
+                     policy.overlap_pipeline);
+}
+
+/// Everything that a cost model takes from a candidate's plan are its groups.
+const CostModel& costs_of(const SearchContext& context, const Plan& plan, ScheduleCache& cache) {
+  const auto groups = [](const Degrees& of) {
+    return std::tuple(of.tensor, of.context, of.data, of.pipeline, of.shard);
+  };
+  if (!cache.costs || groups(cache.costs_of) != groups(plan.degrees)) {
+    cache.costs = make_cost_model(plan, context.topology, context.calibration);
+    cache.costs_of = plan.degrees;
+  }
+  return *cache.costs;
+}
+
+bool offloads(const OffloadSpec& offload) {
+  return offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu;
+}
+
+void prepare(const SearchContext& context, const Scenario& scenario, const Plan& plan, const CostModel& costs,
+             ScheduleCache& cache) {
+  const FamilyEntry* const entry = find_schedule(plan.run.schedule.name);
+  const bool by_times = entry == nullptr || entry->searched;
+  std::string key = by_times ? std::string() : key_of(plan);
+  if (!by_times && key == cache.key) return;
+  cache.key.clear();
+  cache.has_graph = false;
+  Findings notes;
+  cache.lowered = lower(compute_schedule(scenario, plan, costs, context.topology, notes), lowering_policy(plan));
+  cache.key = std::move(key);
+}
+
+}  // namespace
+
+SearchContext make_search_context(const Scenario& scenario, const Calibration& calibration, double memory_reserve) {
+  SearchContext context{scenario, build_topology(scenario.cluster), calibration, memory_reserve, false};
+  context.scenario.published.clear();
+  context.usual_sharding = std::any_of(scenario.defaults.begin(), scenario.defaults.end(), [](const auto& chosen) {
+    return chosen.pointer == "/sharding" || chosen.pointer == "/sharding/unit";
+  });
+  context.scenario.defaults.clear();
+  return context;
+}
+
+Scenario scenario_of(const SearchContext& context, const Candidate& candidate) {
+  Scenario scenario = context.scenario;
+  put(context, candidate, scenario);
+  return scenario;
+}
+
+Judgement judge(const SearchContext& context, Scenario& scenario, const Candidate& candidate, ScheduleCache& cache) {
+  put(context, candidate, scenario);
+  Judgement judgement;
+  judgement.reason = reasons_of(check_feasible(scenario));
+  if (!judgement.reason.empty()) return judgement;
+  const Plan plan = make_plan(scenario);
+  const CostModel& costs = costs_of(context, plan, cache);
+  try {
+    prepare(context, scenario, plan, costs, cache);
+  } catch (const Refusal& refusal) {
+    judgement.reason = reasons_of(refusal.findings());
+    return judgement;
+  }
+  const Bodies bodies = make_bodies(plan, cache.lowered.placement.front());
+  judgement.bound_s = least_step_s(plan, cache.lowered, bodies, time_bodies(costs, bodies, plan));
+  judgement.memory_limit_bytes = memory_limit(plan.gpu).value * (1 - context.memory_reserve);
+  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered))
+    judgement.peak_memory_bytes = std::max(judgement.peak_memory_bytes, peak.peak.value);
+  judgement.fits = judgement.peak_memory_bytes <= judgement.memory_limit_bytes &&
+                   (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster.node).fits());
+  judgement.tokens = tokens_of_step(plan);
+  judgement.model_flops = find_flop_convention("gemm-full-attention")->of_step(plan).value;
+  judgement.hardware_flops = hardware_flops_of_step(plan).value;
+  judgement.peak_flops = plan.gpu.peak.at(number_formats(plan.run.precision).gemm).value;
+  return judgement;
+}
+
+double closed_form_s(const SearchContext& context, Scenario& scenario, const Candidate& candidate,
+                     ScheduleCache& cache) {
+  put(context, candidate, scenario);
+  const Plan plan = make_plan(scenario);
+  const CostModel& costs = costs_of(context, plan, cache);
+  prepare(context, scenario, plan, costs, cache);
+  if (!cache.has_graph) cache.graph = make_graph(cache.lowered);
+  cache.has_graph = true;
+  cache.lowered = attach_bodies(std::move(cache.lowered), plan);
+  const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(cache.lowered));
+  return estimate(plan, cache.lowered, cache.graph, costs, context.topology, steps).step_time.value;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,63 @@
+#include <catch2/catch.hpp>
+
+#include "run_program.hpp"
+
+using namespace stagecraft;
+using Words = std::vector<std::string>;
+
+TEST_CASE("a search says what is best and why, and writes it as a scenario that gives the same time") {
+  const Scratch scratch;
+  const std::string best = scratch.file("best.json");
+  const Outcome found = run_program({"search", "--model", "gpt-1.7b", "--cluster", "selene", "--gpus", "16",
+                                     "--global-batch", "64", "--estimate", "--write", best});
+  REQUIRE(found.exit_code == 0);
+  CHECK_THAT(found.output, Catch::Contains("gpt-1.7b on 16 GPUs of selene, global batch 64") &&
+                               Catch::Contains("Why the first one:") && Catch::Contains("TP ") &&
+                               Catch::Contains("% longer") && Catch::Contains("bandwidth -10 %"));
+  CHECK(run_program({"check", best}).exit_code == 0);
+}
+
+TEST_CASE("a search without a layout that fits says so and ends with 4") {
+  const Outcome found = run_program(
+      {"search", "--model", "gpt-145b", "--cluster", "selene", "--gpus", "8", "--global-batch", "8", "--estimate"});
+  CHECK(found.exit_code == 4);
+  CHECK_THAT(found.output, Catch::Contains("Nothing fits"));
+}
+
+TEST_CASE("hostile searches end with one message") {
+  const std::string file = shipped("gpt-1.7b-selene");
+  CHECK(run_program({"search"}).exit_code == 2);
+  CHECK(run_program({"search", "--model", "gpt-1.7b"}).exit_code == 2);
+  CHECK(run_program({"search", file, "--model", "gpt-1.7b"}).exit_code == 2);
+  CHECK(run_program({"search", file, "--vary", "parallel.data=1"}).exit_code == 3);
+  CHECK(run_program({"search", file, "--vary", "schedule=1f2b"}).exit_code == 3);
+  CHECK(run_program({"search", file, "--vary", "parallel.tensor=0"}).exit_code == 3);
+  CHECK(run_program({"search", file, "--objective", "gpus"}).exit_code == 3);
+  CHECK(run_program({"search", file, "--gpus", "-3"}).exit_code == 2);
+  CHECK(run_program({"search", file, "--gpus", "7", "--global-batch", "5", "--vary", "parallel.tensor=8"}).exit_code ==
+        2);
+  CHECK(run_program({"search", "nowhere.json"}).exit_code == 3);
+  CHECK(run_program({"suggest", "gpt-9000b", "--gpus", "8"}).exit_code == 3);
+  CHECK(run_program({"solve", file}).exit_code == 2);
+  CHECK(run_program({"solve", file, "--step-time", "-1"}).exit_code == 2);
+}
+
+TEST_CASE("a suggestion is a scenario that runs, with a reason for every degree") {
+  const Scratch scratch;
+  const std::string place = scratch.file("suggested.json");
+  const Outcome told =
+      run_program({"suggest", "gpt-7.5b", "--gpus", "16", "--cluster", "selene", "--estimate", "--write", place});
+  REQUIRE(told.exit_code == 0);
+  CHECK_THAT(told.output, Catch::Contains("TP ") && Catch::Contains("PP ") && Catch::Contains("32 GPUs"));
+  CHECK(run_program({"check", place}).exit_code == 0);
+}
+
+TEST_CASE("solve finds the value that a step time came from") {
+  const std::string file = shipped("gpt-1.7b-selene");
+  const Outcome at_half =
+      run_program({"simulate", file, "--estimate", "--format", "csv", "--set", "cluster.fabric.nic.achieved=10 GB/s"});
+  (void)at_half;
+  const Outcome solved = run_program({"solve", file, "--step-time", "2.5"});
+  CHECK(solved.exit_code == 0);
+  CHECK_THAT(solved.output, Catch::Contains("efficiency") && Catch::Contains("bandwidth"));
+}

@@ -1,0 +1,193 @@
+// Sweeps: what they write, what kill -9 leaves, shards and their merging.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "run_program.hpp"
+
+using namespace stagecraft;
+using Words = std::vector<std::string>;
+
+namespace {
+
+/// A hundred and sixty-eight points, some of which cannot run.
+Words sweep_words(const std::string& output, const Words& more = {}) {
+  Words words{"sweep",
+              shipped("gpt-1.7b-selene"),
+              "--estimate",
+              "--vary",
+              "parallel.tensor=1..8*2",
+              "--vary",
+              "batch.micro=1..16*2",
+              "--vary",
+              "recompute=none,full",
+              "--vary",
+              "zero_stage=0..3",
+              "--format",
+              "csv",
+              "--workers",
+              "2",
+              "--output",
+              output};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+constexpr std::size_t points = 4 * 5 * 2 * 4;
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Starts a sweep and kills it, and nothing but it, after `delay`. Whether it was still running.
+bool start_and_kill(const Words& words, std::chrono::microseconds delay) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::freopen("/dev/null", "w", stderr);
+    become_program(words);
+  }
+  std::this_thread::sleep_for(delay);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status);
+}
+
+int rounds() {
+  const char* const asked = std::getenv("STAGECRAFT_KILL_ROUNDS");
+  return asked == nullptr ? 3 : std::atoi(asked);
+}
+
+}  // namespace
+
+TEST_CASE("a sweep killed at random moments and resumed writes the same bytes, and computes no point twice") {
+  const Scratch scratch;
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(run_program(sweep_words(scratch.file("whole.csv"))).exit_code == 0);
+  const auto whole_time = std::chrono::steady_clock::now() - begin;
+  const std::string expected = text_of_file(scratch.file("whole.csv"));
+  REQUIRE(lines_of(expected) == points + 1);
+
+  std::mt19937 random(std::random_device{}());
+  std::size_t kept = 0;
+  for (int round = 0; round < rounds(); ++round) {
+    const std::string output = scratch.file("round" + std::to_string(round) + ".csv");
+    const auto longest = std::chrono::duration_cast<std::chrono::microseconds>(whole_time).count();
+    // Twice in a row: the second time while it resumes.
+    start_and_kill(sweep_words(output, {"--resume"}), std::chrono::microseconds(random() % longest));
+    start_and_kill(sweep_words(output, {"--resume"}), std::chrono::microseconds(random() % longest));
+    const std::string journal = output + ".journal";
+    if (text_of_file(journal).size() > 0) kept += lines_of(text_of_file(journal));
+    const Outcome resumed = run_program(sweep_words(output, {"--resume"}));
+    CAPTURE(round, resumed.messages);
+    REQUIRE(resumed.exit_code == 0);
+    CHECK(text_of_file(output) == expected);
+    CHECK(lines_of(text_of_file(journal)) == points + 1);  // a line each, and the header
+  }
+  CHECK(kept > 0);
+}
+
+TEST_CASE("a journal whose last line was cut off loses that point only") {
+  const Scratch scratch;
+  const std::string output = scratch.file("a.csv");
+  REQUIRE(run_program(sweep_words(output)).exit_code == 0);
+  const std::string expected = text_of_file(output), journal = text_of_file(output + ".journal");
+  for (const std::size_t size : {journal.size() - 5, journal.size() / 2, std::size_t{20}, std::size_t{0}}) {
+    scratch.write("a.csv.journal", journal.substr(0, size));
+    const Outcome resumed = run_program(sweep_words(output, {"--resume"}));
+    CAPTURE(size, resumed.messages);
+    if (size == 20) {  // not even a header: it might be anybody's file
+      CHECK(resumed.exit_code == 3);
+      continue;
+    }
+    CHECK(resumed.exit_code == 0);
+    CHECK(text_of_file(output) == expected);
+  }
+}
+
+TEST_CASE("shards merged are the whole sweep, byte for byte, in every form") {
+  const Scratch scratch;
+  REQUIRE(run_program(sweep_words(scratch.file("whole.csv"))).exit_code == 0);
+  Words merge{"merge", "--format", "csv"};
+  for (const char* shard : {"1/3", "2/3", "3/3"}) {
+    const std::string output = scratch.file(std::string("part") + shard[0] + ".csv");
+    REQUIRE(run_program(sweep_words(output, {"--shard", shard})).exit_code == 0);
+    merge.push_back(output + ".journal");
+  }
+  const Outcome merged = run_program(merge);
+  CHECK(merged.exit_code == 0);
+  CHECK(merged.output == text_of_file(scratch.file("whole.csv")));
+
+  merge.pop_back();
+  const Outcome gap = run_program(merge);
+  CHECK(gap.exit_code == 3);
+  CHECK_THAT(gap.messages, Catch::Contains("53 missing"));  // points 2, 5, ... 158 of 160
+}
+
+TEST_CASE("a sweep's bytes do not depend on the number of workers") {
+  const Scratch scratch;
+  const Words words{"sweep", shipped("gpt-1.7b-selene"), "--estimate", "--vary", "parallel.tensor=1..8*2", "--format",
+                    "json"};
+  Words one = words, five = words;
+  one.insert(one.end(), {"--workers", "1"});
+  five.insert(five.end(), {"--workers", "5"});
+  const Outcome first = run_program(one), second = run_program(five);
+  CHECK(first.exit_code == 0);
+  CHECK(first.output == second.output);
+  CHECK_THAT(first.output, Catch::Contains("\"parallel.tensor\": \"8\""));
+}
+
+TEST_CASE("points that cannot run keep their reason, and the front is marked") {
+  const Outcome outcome = run_program(
+      {"sweep", shipped("gpt-1.7b-selene"), "--estimate", "--vary", "parallel.tensor=1,5,8", "--format", "csv"});
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.output, Catch::Contains("1,5,infeasible,") && Catch::Contains("heads"));
+}
+
+TEST_CASE("hostile sweeps end with one message and lose nothing") {
+  const Scratch scratch;
+  const std::string file = shipped("gpt-1.7b-selene"), out = scratch.file("out.csv");
+  const Words base{"sweep", file, "--estimate", "--vary", "batch.micro=1,2", "--output", out};
+  const auto with = [&](Words more) {
+    Words words = base;
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  };
+  CHECK(run_program({"sweep", file}).exit_code == 2);
+  CHECK(run_program({"sweep", file, "--vary", "nonsense"}).exit_code == 3);
+  CHECK(run_program({"sweep", file, "--estimate", "--vary", "parallel.tensr=1,2"}).exit_code == 3);
+  CHECK(with({"--shard", "0/3"}).exit_code == 2);
+  CHECK(with({"--shard", "4/3"}).exit_code == 2);
+  CHECK(with({"--shard", "1/3x"}).exit_code == 2);
+  CHECK(with({"--workers", "0"}).exit_code == 2);
+  CHECK(with({"--workers", "-4"}).exit_code == 2);
+  CHECK(with({"--objective", "speed"}).exit_code == 3);
+  CHECK(with({"--resume", "--restart"}).exit_code == 2);
+  CHECK(with({"--pareto", out}).exit_code == 2);
+  CHECK(with({"--journal", file}).exit_code == 2);
+  CHECK_FALSE(scratch.entries().size() > 0);
+
+  REQUIRE(with({}).exit_code == 0);
+  const std::string journal = text_of_file(out + ".journal");
+  const Outcome again = with({});
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.messages, Catch::Contains("--resume"));
+  CHECK(with({"--vary", "recompute=none,full", "--resume"}).exit_code == 3);  // another sweep's journal
+  CHECK(text_of_file(out + ".journal") == journal);
+  CHECK(with({"--restart"}).exit_code == 0);
+
+  const std::string mine = scratch.write("mine.txt", "dear diary\n");
+  CHECK(with({"--journal", mine, "--restart"}).exit_code == 3);
+  CHECK(with({"--journal", mine, "--resume"}).exit_code == 3);
+  CHECK(text_of_file(mine) == "dear diary\n");
+  CHECK(run_program({"merge", mine}).exit_code == 3);
+  CHECK(run_program({"merge", scratch.file("nowhere")}).exit_code == 3);
+}

@@ -1,0 +1,251 @@
+// Levels of the search against what they stand for: the bound against the closed form and the simulation, the memory
+// verdict against the one of `simulate`, the winner against trying everything.
+
+#include "search/search.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "estimate/compute_schedule.hpp"
+#include "estimate/estimate.hpp"
+#include "estimate/steady_state.hpp"
+#include "memory/timeline.hpp"
+#include "schedule/lower.hpp"
+#include "search/explain.hpp"
+#include "search/sensitivity.hpp"
+#ifdef STAGECRAFT_HAVE_SIM
+#include "sim/simulate.hpp"
+#endif
+
+using namespace stagecraft;
+
+namespace {
+
+Library library() {
+  const std::string root = STAGECRAFT_SOURCE_DIR;
+  return {{root + "/scenarios", root + "/topologies"}};
+}
+
+SearchContext context_of(const std::string& model, std::int64_t nodes, std::int64_t global) {
+  const std::string text = R"({"model": ")" + model + R"(", "cluster": {"extends": "selene", "nodes": )" +
+                           std::to_string(nodes) + R"(}, "parallel": {}, "batch": {"global": )" +
+                           std::to_string(global) + "}}";
+  const Scenario scenario = parse_scenario(text, "test", {}, library());
+  return make_search_context(scenario, load_calibration(scenario.calibration, library()), 0);
+}
+
+std::vector<Candidate> all_candidates(const SearchContext& context, SearchSpace asked = {}) {
+  const std::int64_t gpus = context.scenario.cluster.nodes * 8;
+  return candidates_of(context.scenario, usual_space(context.scenario, asked, gpus), gpus);
+}
+
+/// A space of a few dozen, with every kind of choice in it.
+SearchSpace small_space() {
+  SearchSpace space;
+  space.tensor = {2, 8};
+  space.pipeline = {1, 2, 4};
+  space.virtual_stages = {1, 2};
+  space.micro = {1, 4};
+  space.zero_stage = {0, 1};
+  space.recompute = {Recompute::none, Recompute::full};
+  space.sequence_parallel = {true};
+  return space;
+}
+
+struct Whole {
+  Plan plan;
+  CostModel costs;
+  Schedule schedule;
+  Graph graph;
+  std::int32_t steps = 1;
+};
+
+Whole whole(const SearchContext& context, const Candidate& candidate) {
+  const Scenario scenario = scenario_of(context, candidate);
+  Findings notes;
+  Whole all{make_plan(scenario), {}, {}, {}, 1};
+  all.costs = make_cost_model(all.plan, context.topology, context.calibration);
+  all.schedule = lower(compute_schedule(scenario, all.plan, all.costs, context.topology, notes), all.plan);
+  all.graph = make_graph(all.schedule);
+  all.steps = steps_until_steady(all.schedule);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("degrees of every candidate multiply to the GPUs, and no two are alike", "[search]") {
+  const SearchContext context = context_of("gpt-1.7b", 4, 64);
+  const std::vector<Candidate> candidates = all_candidates(context);
+  CHECK(candidates.size() > 500);
+  std::set<std::vector<std::string>> seen;
+  for (const Candidate& candidate : candidates) {
+    const ParallelSpec& parallel = candidate.parallel;
+    REQUIRE(parallel.tensor * parallel.pipeline * parallel.context * parallel.data == 32);
+    REQUIRE(64 % (candidate.micro * parallel.data) == 0);
+    REQUIRE(seen.insert(candidate_values(candidate)).second);
+  }
+}
+
+TEST_CASE("the closed form and the memory of a candidate are those of its scenario", "[search]") {
+  const SearchContext context = context_of("gpt-1.7b", 2, 32);
+  Scenario scenario = context.scenario;
+  ScheduleCache cache;
+  int compared = 0;
+  double bounds_s = 0, steps_s = 0;
+  const std::vector<Candidate> candidates = all_candidates(context);
+  for (std::size_t i = 0; i < candidates.size(); i += 7) {
+    const Candidate& candidate = candidates[i];
+    CAPTURE(describe(candidate));
+    const Judgement judged = judge(context, scenario, candidate, cache);
+    if (!judged.reason.empty()) continue;
+    const Whole all = whole(context, candidate);
+    const double step_s =
+        estimate(all.plan, all.schedule, all.graph, all.costs, context.topology, all.steps).step_time.value;
+    CHECK(closed_form_s(context, scenario, candidate, cache) == step_s);
+    double peak = 0;
+    for (const MemoryPeak& rank : memory_peaks(all.plan, all.schedule)) peak = std::max(peak, rank.peak.value);
+    CHECK(judged.peak_memory_bytes == peak);
+    CHECK(judged.bound_s <= step_s);
+    bounds_s += judged.bound_s;
+    steps_s += step_s;
+    ++compared;
+  }
+  CHECK(compared > 50);
+  CHECK(bounds_s > 0.6 * steps_s);  // else it would prune little
+}
+
+TEST_CASE("a search finds what timing every candidate finds, for any number of threads", "[search]") {
+  const SearchContext context = context_of("gpt-3.6b", 2, 32);
+  const std::vector<Candidate> candidates = all_candidates(context);
+  Scenario scenario = context.scenario;
+  ScheduleCache cache;
+  double least = 1e300;
+  std::int64_t fitting = 0;
+  for (const Candidate& candidate : candidates) {
+    const Judgement judged = judge(context, scenario, candidate, cache);
+    if (!judged.reason.empty() || !judged.fits) continue;
+    ++fitting;
+    least = std::min(least, closed_form_s(context, scenario, candidate, cache));
+  }
+  SearchOptions options;
+  options.keep = 3;
+  options.most_simulations = 0;
+  const SearchResult one = search(context, candidates, options, nullptr);
+  options.threads = 3;
+  const SearchResult three = search(context, candidates, options, nullptr);
+  CHECK(step_seconds(one.ranking.front()) == least);
+  CHECK(one.timed < fitting);  // something is pruned
+  CHECK(one.timed + static_cast<std::int64_t>(one.pruned.size()) == fitting);
+  REQUIRE(one.ranking.size() == three.ranking.size());
+  for (std::size_t i = 0; i < one.ranking.size(); ++i)
+    CHECK(one.ranking[i].point.number == three.ranking[i].point.number);
+}
+
+TEST_CASE("the front of time and memory is that of all candidates", "[search]") {
+  const SearchContext context = context_of("gpt-1.7b", 2, 32);
+  const std::vector<Candidate> candidates = all_candidates(context, small_space());
+  SearchOptions options;
+  options.objectives = {"tokens_per_s", "peak_memory_bytes"};
+  options.keep = 1;
+  options.most_simulations = 0;
+  const SearchResult found = search(context, candidates, options, nullptr);
+
+  std::vector<Point> points;
+  Scenario scenario = context.scenario;
+  ScheduleCache cache;
+  for (const Candidate& candidate : candidates) {
+    const Judgement judged = judge(context, scenario, candidate, cache);
+    if (!judged.reason.empty() || !judged.fits) continue;
+    points.emplace_back();
+    points.back().figures = figures_at(judged, candidate, closed_form_s(context, scenario, candidate, cache));
+  }
+  const auto objectives = objectives_of(options.objectives);
+  mark_front(points, objectives);
+  std::set<std::pair<double, double>> all, ours;
+  for (const Point& point : points)
+    if (point.on_front) all.insert({point.figures.tokens_per_s, point.figures.peak_memory_bytes});
+  for (const Ranked& ranked : found.front)
+    ours.insert({ranked.point.figures.tokens_per_s, ranked.point.figures.peak_memory_bytes});
+  CHECK(all.size() > 1);
+  CHECK(all == ours);
+}
+
+TEST_CASE("the winner has a reason for every setting that has a choice", "[search]") {
+  const SearchContext context = context_of("gpt-3.6b", 2, 32);
+  SearchOptions options;
+  options.most_simulations = 0;
+  const SearchResult found = search(context, all_candidates(context, small_space()), options, nullptr);
+  REQUIRE_FALSE(found.ranking.empty());
+  const auto reasons = explain_winner(found, context.scenario);
+  REQUIRE_FALSE(reasons.empty());
+  CHECK(reasons.front().path == "parallel.tensor");
+  CHECK_THAT(winner_paragraph(found, context.scenario), Catch::Contains("% longer") && Catch::Contains("PP "));
+  const auto lines = sensitivities(context, found, options);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[0].step_of_first_s > lines[1].step_of_first_s);  // 10 % less bandwidth, 10 % more
+  CHECK(lines[2].step_of_first_s > lines[3].step_of_first_s);
+}
+
+#ifdef STAGECRAFT_HAVE_SIM
+namespace {
+
+double simulated(const SearchContext& context, const Candidate& candidate, bool folded = true) {
+  const Whole all = whole(context, candidate);
+  SimulationOptions how;
+  how.folded = folded;
+  how.steps = all.steps;
+  return summarise(simulate(all.plan, all.schedule, all.graph, all.costs, context.topology, how), all.schedule)
+      .summary.step_s;
+}
+
+}  // namespace
+
+TEST_CASE("no simulation beats the bound, and the winner is that of simulating everything", "[search]") {
+  const std::string model = GENERATE("gpt-1.7b", "gpt-3.6b");
+  const std::int64_t nodes = GENERATE(1, 2);
+  CAPTURE(model, nodes);
+  const SearchContext context = context_of(model, nodes, 32);
+  const std::vector<Candidate> candidates = all_candidates(context, small_space());
+  Scenario scenario = context.scenario;
+  ScheduleCache cache;
+  double least = 1e300;
+  std::int64_t fitting = 0;
+  for (const Candidate& candidate : candidates) {
+    const Judgement judged = judge(context, scenario, candidate, cache);
+    if (!judged.reason.empty() || !judged.fits) continue;
+    CAPTURE(describe(candidate));
+    const double step_s = simulated(context, candidate);
+    CHECK(judged.bound_s <= step_s * (1 + 1e-12));
+    least = std::min(least, step_s);
+    ++fitting;
+  }
+  REQUIRE(fitting > 8);
+  SearchOptions options;
+  options.keep = 2;
+  options.most_simulations = 1000;
+  const SearchResult found =
+      search(context, candidates, options, [&](const Candidate& each) { return simulated(context, each); });
+  REQUIRE_FALSE(found.ranking.empty());
+  CHECK(found.proved);
+  CHECK(found.simulated < fitting);
+  CHECK(step_seconds(found.ranking.front()) == Approx(least).epsilon(1e-12));
+}
+
+// Replicas share NICs wherever a node holds several of them, so folded ranks meet on links here.
+TEST_CASE("folded replicas take the time of all replicas, whatever the layout", "[search]") {
+  const SearchContext context = context_of("gpt-1.7b", 2, 32);
+  Scenario scenario = context.scenario;
+  ScheduleCache cache;
+  int compared = 0;
+  SearchSpace space = small_space();
+  space.recompute = {Recompute::full};
+  for (const Candidate& candidate : all_candidates(context, space)) {
+    const Judgement judged = judge(context, scenario, candidate, cache);
+    if (!judged.reason.empty() || candidate.parallel.data == 1) continue;
+    CAPTURE(describe(candidate));
+    CHECK(simulated(context, candidate) == Approx(simulated(context, candidate, false)).epsilon(1e-6));
+    ++compared;
+  }
+  CHECK(compared > 10);
+}
+#endif
