@@ -27,6 +27,7 @@ constexpr std::array verbs = {
     Verb{"bundle", "one folder to carry to a cluster: frozen schedule, scenario, launch scripts", run_bundle},
     Verb{"compare", "lay a measured trace over a predicted one", run_compare},
     Verb{"validate", "hold predictions against published measurements, per source", run_validate},
+    Verb{"calibrate", "fit constants of a calibration to measured runs", run_calibrate},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",
          run_schedule},
     Verb{"render", "draw a timeline or another view as PNG or SVG, without a display", run_render},
