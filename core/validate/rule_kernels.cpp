@@ -111,7 +111,7 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
     infer(draft, "/loss_kernel", loss, draft.software.why);
   }
   if (std::string(framework) != "fsdp") return;
-  if (loss.empty()) {
+  if (loss.empty() && draft.record.parallel.tensor.value_or(1) == 1) {  // torchtitan divides it with the vocabulary
     set(draft, "/loss_kernel", "full_fp32");
     infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
   }
@@ -164,6 +164,9 @@ void map_memory(Draft& draft) {
   Mapping& mapping = draft.mapping;
   const RecordArguments& arguments = record.arguments;
   if (contains(record.measured.memory_kind, "formula")) mapping.no_memory = "the figure is a formula's, not a reading";
+  if (contains(record.measured.memory_kind, "calculated")) {
+    mapping.no_memory = "the figure is calculated, of transformer blocks alone";
+  }
   if (arguments.late_embedding_gradients) mapping.no_memory = "embedding gradients put off to the end of the step";
   if (arguments.fused_cross_entropy) mapping.no_memory = "Megatron-LM's own fusion of the cross-entropy";
   // Deterministic runs set CUBLAS_WORKSPACE_CONFIG=:4096:8, 32 MiB for each of two threads, which is usual from Hopper

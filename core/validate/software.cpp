@@ -76,7 +76,8 @@ constexpr std::array periods{
                    .overlaps_gradients = true,
                    .overlaps_parameters = true,
                    .selective_is_per_op = true,
-                   .why = "torchtitan with FSDP2, compiled"},
+                   .sequence_parallel = true,
+                   .why = "torchtitan with FSDP2, compiled; its tensor parallelism divides the sequence too"},
     SoftwarePeriod{
         .name = "internevo-2024",
         .groups = "internevo",
