@@ -35,8 +35,8 @@ void each_wanted(Calibration& calibration, const Wanted& wanted,
 
 std::string knob_of(const Constant& constant);
 
-/// The record, if its step time is compared and moves with wanted constants; the others are no knobs of it. Records with more than 16384 passes are
-/// left out: they would take most of the time and say no more.
+/// The record, if its step time is compared and moves with wanted constants; the others are no knobs of it. Records
+/// with more than 16384 passes are left out: they would take most of the time and say no more.
 std::optional<FitCase> fit_case(const Record& record, const Library& library, const Wanted& wanted);
 
 /// Predicted over measured, minus 1.
