@@ -32,6 +32,7 @@ constexpr std::array verbs = {
     Verb{"solve", "what explains a measured step time", run_solve},
     Verb{"sweep", "rehearse a scenario at every combination of some of its values, on all processors", run_sweep},
     Verb{"merge", "join the shards of a sweep", run_merge},
+    Verb{"calibrate", "fit constants of a calibration to measured runs", run_calibrate},
     Verb{"schedule", "print a pipeline schedule as a timeline, CSV, JSON or SVG; compare the whole family",
          run_schedule},
     Verb{"render", "draw a timeline or another view as PNG or SVG, without a display", run_render},

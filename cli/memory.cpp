@@ -23,7 +23,8 @@ MeasuredMemory measured_of(const std::string& word) {
   }
   const ParsedQuantity bytes = parse_quantity(word.substr(equals + 1), Dimension::bytes);
   if (!bytes.ok || bytes.value <= 0) {
-    throw UsageError("--measured needs an amount with its unit, such as \"allocated=61.2 GiB\": " + bytes.problem);
+    throw UsageError("--measured needs an amount with its unit, such as \"allocated=61.2 GiB\": " +
+                     (bytes.ok ? "it must be above 0" : bytes.problem));
   }
   return {kind, {bytes.value}};
 }

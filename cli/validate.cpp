@@ -5,6 +5,7 @@
 #include "command_line.hpp"
 #include "exit_code.hpp"
 #include "report/validation.hpp"
+#include "simulated_time.hpp"
 #include "trace/output_stream.hpp"
 #include "verb.hpp"
 
@@ -29,7 +30,7 @@ const Record& record_of(const std::vector<Record>& records, const std::string& i
 
 int run_validate(const Words& words, const Console& console) {
   std::string file, format, output, svg, id;
-  bool hold_out = false;
+  bool hold_out = false, on_simgrid = false;
   const auto app = make_app(
       "validate", "Holds predictions against published measurements, per source.",
       {{"validate scenarios/records/published.json", "errors of step time, memory, bubble; ranking of layouts"},
@@ -41,6 +42,7 @@ int run_validate(const Words& words, const Console& console) {
   app->add_option("--svg", svg, "Write a scatter plot of step times")->type_name("FILE");
   app->add_flag("--leave-one-group-out", hold_out,
                 "Fit the constants that step times have shaped again without each group, and predict it; minutes");
+  app->add_flag("--simulate", on_simgrid, "Step times from SimGrid instead of the closed form; minutes");
   add_format(*app, format, {"text", "json", "md"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
@@ -48,13 +50,16 @@ int run_validate(const Words& words, const Console& console) {
   if (!svg.empty() && svg == output) throw UsageError("--svg and --output name the same file, " + svg);
   if (file == output || file == svg) throw UsageError("the file of records would be overwritten, " + file);
 
+  if (on_simgrid && !can_simulate()) throw UsageError("this program was built without SimGrid; leave out --simulate");
+  const StepTimer timer = on_simgrid ? StepTimer(simulated_step_time) : StepTimer{};
+
   const Library library = default_library(console.executable);
   const std::vector<Record> records = read_records(file);
   std::string text;
   if (!id.empty()) {
-    text = to_text(predict(record_of(records, id, file), library));
+    text = to_text(predict(record_of(records, id, file), library, timer));
   } else {
-    const Validation validation = validate(records, library);
+    const Validation validation = validate(records, library, timer);
     if (!svg.empty()) write_file_whole(svg, scatter_svg(validation));
     text = print_as(format, validation, hold_out ? leave_one_group_out(records, library) : HeldOut{});
   }

@@ -26,6 +26,7 @@ int run_bundle(const Words& words, const Console& console);
 int run_render(const Words& words, const Console& console);
 int run_compare(const Words& words, const Console& console);
 int run_validate(const Words& words, const Console& console);
+int run_calibrate(const Words& words, const Console& console);
 int run_schedule(const Words& words, const Console& console);
 int run_topology(const Words& words, const Console& console);
 int run_models(const Words& words, const Console& console);

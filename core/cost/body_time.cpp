@@ -34,6 +34,19 @@ TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
   return {time, time * 0.9, time * 1.3, Evidence::borrowed};
 }
 
+/// What waits in every repeat of a part for the slowest rank of the sharding group: the part's kernels run between two
+/// collectives of that group, and each of these ends for all when the last has come.
+double wait_in_block(const CostModel& model, const BodyPart& part, const std::vector<double>& paced_s) {
+  double kernels = 0;
+  bool meets = false;
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Segment& segment = part.segments[i];
+    if (!segment.is_collective) kernels += paced_s[i];
+    meets = meets || (segment.is_collective && segment.collective.group == Axis::shard);
+  }
+  return meets ? kernels * model.block_wait : 0;
+}
+
 struct PartTime {
   std::vector<TimeEstimate> times;
   double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
@@ -125,13 +138,22 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const Segment& segment = part.segments[i];
       const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
-      paced_s.push_back(parts[p].times[i].expected.value * (at_host_pace ? stretch : 1));
+      const double paced = parts[p].times[i].expected.value * (at_host_pace ? stretch : 1);
+      const double slow = at_host_pace && segment.kernel.kind != KernelKind::host ? paced * model.slowest : 0;
+      paced_s.push_back(paced + slow);
+      result.waiting += Seconds{slow * repeat};
     }
+    double wait = wait_in_block(model, part, paced_s);
+    result.waiting += Seconds{wait * repeat};
     std::vector<double> free_s = paced_s;
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
       double seconds = paced_s[i];
       if (may_hide(part.segments[i], plan.run.overlap)) seconds = exposed(part, parts[p], i, free_s);
+      if (is_collective && part.segments[i].collective.group == Axis::shard) {
+        seconds += wait;  // at the part's first meeting
+        wait = 0;
+      }
       segments.push_back({{seconds}, is_collective});
       (is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};
       if (parts[p].times[i].expected.value > 0) {

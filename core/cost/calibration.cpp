@@ -47,7 +47,7 @@ const Constant& constant(const Calibration& calibration, const std::string& name
 
 namespace {
 
-constexpr std::array<ConstantMeaning, 16> meanings{{
+constexpr std::array<ConstantMeaning, 19> meanings{{
     {"memory_efficiency", "", "fraction of the nominal memory bandwidth that streaming kernels reach", false},
     {"launch_us", "us", "time from one kernel to the next on the GPU, back to back", false},
     {"ring_efficiency", "",
@@ -61,12 +61,18 @@ constexpr std::array<ConstantMeaning, 16> meanings{{
     {"inter_small_bus_fraction", "", "bandwidth of the low-latency protocols over the full one", false},
     {"transfer_efficiency", "", "fraction of a route's achieved rate that one send reaches", false},
     {"transfer_latency_us", "us", "fixed time of a send, without wires and switches", false},
+    {"rank_spread", "", "standard deviation of the sustained speed of equal GPUs, as a fraction", false},
+    {"block_spread", "", "standard deviation of the time of one block from rank to rank, as a fraction", false},
     {"element_wise_efficiency", "", "fraction of the streaming rate that the framework's element-wise kernels reach",
      true},
     {"collective_efficiency", "",
      "fraction of the achieved rate that the framework's own collectives over the tensor group reach", true},
     {"host_launch_us", "us", "host time to launch one kernel", true},
     {"host_step_ms", "ms", "host work per step that the GPU waits for", true},
+    {"broadcast_ms", "ms",
+     "host time per rank of the sharding group, where each rank's share of the updated parameters is broadcast by "
+     "itself",
+     true},
 }};
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/straggler.hpp"
 #include "topology/host_link.hpp"
 
 namespace stagecraft {
@@ -34,6 +35,10 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   model.shard = group_shape(plan, topology, Axis::shard);
   model.replica = group_shape(plan, topology, Axis::replica);
   model.embedding = group_shape(plan, topology, Axis::embedding);
+  model.slowest =
+      constant(calibration, "rank_spread").value * expected_maximum(static_cast<double>(world_size(plan.degrees)));
+  model.block_wait = constant(calibration, "block_spread").value * expected_maximum(model.shard.ranks);
+  model.broadcasts = {constant(calibration, "broadcast_ms").value * 1e-3 * model.shard.ranks};
   return model;
 }
 

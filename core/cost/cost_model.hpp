@@ -18,6 +18,9 @@ struct CostModel {
   GpuSpec gpu;
   Calibration calibration;
   KernelLaw law;
+  double slowest = 0;     // how much longer kernels take on the slowest rank of the job, as a fraction
+  double block_wait = 0;  // the same of a block between two collectives of the sharding group, beside `slowest`
+  Seconds broadcasts;     // host time of broadcasting every rank's share of the updated parameters
   BytesPerSecond host_rate, nvme_rate;                          // of each GPU while all GPUs of its node copy
   GroupShape tensor, context, data, shard, replica, embedding;  // shapes of the plan's groups on the topology
 };
@@ -38,6 +41,7 @@ struct BodyTime {
   TimeEstimate total;  // all segments, repeats included
   Seconds kernels;
   Seconds collectives;                             // exposed part, after the overlap policy of the run
+  Seconds waiting;                                 // of total: for the slowest of the ranks that do the same
   std::vector<std::vector<SegmentTime>> segments;  // [part][segment], one repeat
 };
 

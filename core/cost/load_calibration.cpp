@@ -149,7 +149,7 @@ void read_constants(const JsonNode& root, bool of_software, Calibration& out) {
   }
   only_keys(node, names);
   for (const std::string& name : names) {
-    const bool may_be_zero = name.ends_with("_us") || name.ends_with("_ms");
+    const bool may_be_zero = name.ends_with("_us") || name.ends_with("_ms") || name.ends_with("_spread");
     out.constants[name] = may_be_zero ? read_constant(node.at(name)) : read_fraction(node.at(name));
   }
 }

@@ -37,6 +37,15 @@ void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, Col
   time.shared += more.shared;
 }
 
+/// A framework that broadcasts every rank's share of the updated parameters by itself pays the host for each.
+CollectiveTime with_broadcasts(const CostModel& model, const Plan& plan, const Op& op, CollectiveTime time) {
+  if (op.kind != OpKind::gather_params || plan.run.zero_stage != 1 || model.broadcasts.value <= 0) return time;
+  for (Seconds* seconds : {&time.total.expected, &time.total.low, &time.total.high, &time.latency, &time.shared}) {
+    *seconds += model.broadcasts;
+  }
+  return time;
+}
+
 /// Buckets travel beside compute: gradients behind the stage's last backward, parameters behind its first forward.
 bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
   if (op.kind == OpKind::reduce_grad) return overlap.gradient_reduce;
@@ -128,8 +137,8 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
           in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
       CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
-      if (!in_buckets) return time;
-      return exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
+      if (in_buckets) time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
+      return with_broadcasts(model, plan, op, time);
     }
     default:
       break;

@@ -2,6 +2,7 @@
 
 #include "memory/framework.hpp"
 #include "memory/local_shape.hpp"
+#include "memory/padding.hpp"
 #include "memory/weight_gradients.hpp"
 #include "spec/recipe.hpp"
 
@@ -86,6 +87,11 @@ std::vector<FixedLine> fixed_lines(const Plan& plan) {
                      {2 * bucket * bytes_of(recipe_of(plan.run)).gradient},
                      true,
                      "DeepSpeed, runtime/zero/stage_1_and_2.py: two buckets of reduce_bucket_size"});
+  }
+  if (const Bytes padding = padding_of_shards(plan); padding.value > 0) {
+    lines.push_back(
+        {"padding of shards", MemoryClass::overhead, padding, true,
+         "FSDP rounds the rows of every tensor up to its ranks; Megatron-LM and DeepSpeed their flat buffers"});
   }
   const LocalShape shape = local_shape(plan);
   if (shape.sequence_parallel) {

@@ -25,22 +25,72 @@ Json to_json(const std::optional<Comparison>& comparison) {
   return {{"predicted", comparison->predicted}, {"measured", comparison->measured}, {"error", comparison->error}};
 }
 
+const char* word_of(MemoryReading kind) {
+  switch (kind) {
+    case MemoryReading::allocated:
+      return "allocated";
+    case MemoryReading::reserved:
+      return "reserved";
+    case MemoryReading::device:
+      return "device";
+  }
+  return "";
+}
+
+const char* word_of(MemoryOf rank) {
+  switch (rank) {
+    case MemoryOf::largest:
+      return "largest";
+    case MemoryOf::smallest:
+      return "smallest";
+    case MemoryOf::first:
+      return "first";
+    case MemoryOf::middle:
+      return "middle";
+    case MemoryOf::last:
+      return "last";
+  }
+  return "";
+}
+
+Json to_json(const MemoryComparison& reading) {
+  return {{"kind", word_of(reading.kind)},
+          {"pipeline_rank", word_of(reading.rank)},
+          {"predicted", reading.predicted},
+          {"measured", reading.measured},
+          {"error", reading.error}};
+}
+
+Json memory_json(const std::vector<MemoryComparison>& readings) {
+  return readings.empty() ? Json(nullptr) : to_json(readings.front());
+}
+
 Json to_json(const std::optional<OomComparison>& oom) {
   if (!oom) return nullptr;
-  return {
-      {"predicted", oom->predicted}, {"measured", oom->measured}, {"error", oom->predicted == oom->measured ? 0 : 1}};
+  return {{"predicted", oom->predicted},
+          {"measured", oom->measured},
+          {"error", oom->predicted == oom->measured ? 0 : 1},
+          {"close", oom->close}};
 }
 
 Json to_json(const GroupResult& group) {
+  Json by_kind = Json::object();
+  for (const auto& [kind, errors] : group.memory_by_kind) {
+    by_kind[word_of(kind)] = to_json(std::optional<ErrorStatistics>(errors));
+    by_kind[word_of(kind)]["n"] = errors.n;
+  }
   return {{"name", group.name},
           {"n", group.compared},
           {"step_time", to_json(group.step_time)},
           {"memory", to_json(group.memory)},
+          {"memory_by_kind", std::move(by_kind)},
           {"oom",
            {{"predicted_and_measured", group.oom.both},
             {"only_predicted", group.oom.only_predicted},
             {"only_measured", group.oom.only_measured},
-            {"neither", group.oom.neither}}},
+            {"neither", group.oom.neither},
+            {"close", group.oom.close}}},
+          {"balanced_accuracy", to_json(group.balanced_accuracy)},
           {"bubble", group.bubble ? Json(group.bubble->mean) : Json(nullptr)},
           {"spearman", to_json(group.spearman)},
           {"regret", to_json(group.regret)}};
@@ -77,9 +127,12 @@ std::string to_json(const Validation& validation, const HeldOut& held_out) {
   for (const GroupResult& group : validation.groups) groups.push_back(to_json(group));
   for (const LayoutSet& set : validation.sets) sets.push_back(set_json(set, validation.outcomes));
   for (const Outcome& outcome : validation.outcomes) {
+    Json readings = Json::array();
+    for (const MemoryComparison& reading : outcome.memory) readings.push_back(to_json(reading));
     records.push_back({{"id", outcome.record.id},
                        {"step_time", to_json(outcome.step_time)},
-                       {"memory", to_json(outcome.memory)},
+                       {"memory", memory_json(outcome.memory)},
+                       {"memory_readings", std::move(readings)},
                        {"bubble", to_json(outcome.bubble)},
                        {"oom", to_json(outcome.oom)}});
     for (const Skipped& skipped : outcome.skipped) {

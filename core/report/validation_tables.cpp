@@ -43,16 +43,30 @@ Table step_time_table(const Validation& validation) {
 }
 
 Table memory_table(const Validation& validation) {
-  return statistics_table(validation, &GroupResult::memory);
+  Table table{{"group", "figure", "n", "mean", "median", "p90", "worst", "bias"}, {}};
+  for (const GroupResult& group : validation.groups) {
+    for (const auto& [kind, errors] : group.memory_by_kind) {
+      const char* figure = kind == MemoryReading::allocated  ? "allocated"
+                           : kind == MemoryReading::reserved ? "reserved"
+                                                             : "device";
+      table.rows.push_back({group.name, figure, std::to_string(errors.n), percent(errors.mean), percent(errors.median),
+                            percent(errors.p90), percent(errors.worst), signed_percent(errors.bias)});
+    }
+  }
+  return table;
 }
 
 Table oom_table(const Validation& validation) {
-  Table table{{"group", "OOM, predicted", "OOM, missed", "fits, predicted", "fits, missed"}, {}};
+  Table table{{"group", "OOM, predicted", "OOM, missed", "fits, predicted", "fits, missed", "close to the limit",
+               "balanced accuracy of the rest"},
+              {}};
   for (const GroupResult& group : validation.groups) {
     const OomCounts& counts = group.oom;
-    if (counts.both + counts.neither + counts.only_measured + counts.only_predicted == 0) continue;
+    if (counts.all() == 0) continue;
     table.rows.push_back({group.name, std::to_string(counts.both), std::to_string(counts.only_measured),
-                          std::to_string(counts.neither), std::to_string(counts.only_predicted)});
+                          std::to_string(counts.neither), std::to_string(counts.only_predicted),
+                          std::to_string(counts.close),
+                          group.balanced_accuracy ? percent(*group.balanced_accuracy) : "-"});
   }
   return table;
 }

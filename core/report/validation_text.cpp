@@ -79,7 +79,9 @@ std::string to_text(const Validation& validation, const HeldOut& held_out) {
 std::string to_text(const Outcome& outcome) {
   std::string out = outcome.record.id + "\n";
   out += comparison("step time", outcome.step_time, "s");
-  out += comparison("memory", outcome.memory, "bytes");
+  for (const MemoryComparison& reading : outcome.memory) {
+    out += comparison("memory", std::optional<Comparison>(reading), "bytes");
+  }
   out += comparison("bubble", outcome.bubble, "");
   if (outcome.oom) {
     out += fmt::format("  out of memory: predicted {}, measured {}\n", outcome.oom->predicted ? "yes" : "no",

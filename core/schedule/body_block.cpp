@@ -1,6 +1,7 @@
 // One transformer block in the order of Megatron-LM (arXiv 1909.08053, section 3; arXiv 2205.05198, section 4):
-// norm, qkv, core attention, projection, residual, norm, MLP, residual. With fp8 GEMMs the norms and the activation
-// write fp8 themselves; what other kernels wrote is cast in a pass of its own.
+// norm, qkv, core attention, projection, residual, norm, MLP, residual. With fp8 GEMMs the norms
+// write fp8 themselves; what other kernels wrote is cast in a pass of its own, the activation's output too: Megatron-LM
+// runs it between the two linear layers (core/transformer/mlp.py).
 
 #include "schedule/body_layers.hpp"
 

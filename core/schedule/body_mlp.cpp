@@ -27,6 +27,7 @@ void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Pl
     out.push_back(pass("mlp-activation", passes * shape.element * ffn_elements(shape),
                        1 + (mlp.bias ? 1 : 0) + (mlp.gated ? 1 : 0)));
   }
+  for (const Segment& cast : casts("mlp-down-cast", shape, shape.tokens, shape.ffn)) out.push_back(cast);
   out.push_back(gemm("mlp-down", shape, shape.tokens, shape.hidden, shape.ffn));
 }
 

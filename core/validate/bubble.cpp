@@ -19,15 +19,19 @@ StageTimes stage_times(const RecordMeasured& measured, std::size_t stages) {
     }
     return times;
   }
-  const RecordProfile& profile = *measured.profile;
+  return stage_times_of(*measured.profile);
+}
+
+}  // namespace
+
+StageTimes stage_times_of(const RecordProfile& profile) {
+  StageTimes times;
   times.forward = {profile.forward_s};
   times.input_grad = {profile.input_grad_s};
   times.weight_grad = {profile.weight_grad_s};
   times.send = profile.send_s;
   return times;
 }
-
-}  // namespace
 
 double kept_until_weight_grad(const RecordModel& model) {
   if (!model.hidden || !model.heads || !model.sequence) return 1;

@@ -23,8 +23,8 @@ struct HeldOutGroup {
   std::vector<RefittedConstant> constants;  // empty: no other group shares one, so nothing can be fitted without it
 };
 
-/// One entry per group whose profiles have fitted constants. Fits scale each constant by the factor of a grid that
-/// gives the least mean absolute logarithm of predicted over measured, one constant after the other, twice.
+/// One entry per group whose step times move with fitted constants. A fit (validate/fit.hpp) looks at 48 of the others
+/// at most, evenly spaced.
 std::vector<HeldOutGroup> leave_one_group_out(const std::vector<Record>& records, const Library& library);
 
 }  // namespace stagecraft

@@ -88,6 +88,18 @@ std::int64_t stated(const std::optional<std::int64_t>& value, const char* what) 
   return *value;
 }
 
+void set_recomputed_blocks(Mapping& mapping, std::int64_t blocks) {
+  nlohmann::ordered_json scenario = nlohmann::ordered_json::parse(mapping.scenario);
+  scenario["recompute"] = blocks > 0 ? "full" : "none";
+  if (blocks > 0) {
+    scenario["recompute_scope"] = "first_blocks";
+    scenario["recompute_blocks"] = blocks;
+  }
+  mapping.scenario = scenario.dump(2) + "\n";
+  mapping.inferred.push_back({"/recompute", blocks > 0 ? fmt::format("full, {} blocks of each stage", blocks) : "none",
+                              "not known: the least that makes the run fit"});
+}
+
 Mapping map_record(const Record& record) {
   Mapping mapping;
   const SoftwarePeriod& software = software_of(record);

@@ -18,22 +18,19 @@ struct Inferred {
   std::string reason;
 };
 
-/// Which reading of memory a record gives.
-enum class MemoryReading { allocated, reserved, device };
-
-/// Whose memory: the largest of all ranks, or one pipeline rank.
-enum class MemoryOf { largest, first, last };
-
 struct Mapping {
   std::string scenario;      // JSON text, whole; empty if the record cannot be mapped
   std::string reason;        // why it cannot be mapped; empty: it is
   std::string no_step_time;  // why the step time is not predicted, "" if it is
   std::string no_memory;     // the same for memory and OOM
   std::vector<Inferred> inferred;
-  std::string software;  // period, for the sets in which layouts are ranked
-  MemoryReading memory_reading = MemoryReading::allocated;
-  MemoryOf memory_of = MemoryOf::largest;
+  std::string software;            // period, for the sets in which layouts are ranked
+  bool recompute_is_open = false;  // not known: as few whole blocks of each stage as make the run fit
+  double more_workspace = 0;       // bytes that the run's environment adds to the usual cuBLAS workspaces
 };
+
+/// Recomputes the first `blocks` blocks of each stage in full, none for 0, and notes it.
+void set_recomputed_blocks(Mapping& mapping, std::int64_t blocks);
 
 /// Never throws for what a record says.
 Mapping map_record(const Record& record);

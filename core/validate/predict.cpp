@@ -10,6 +10,7 @@
 #include "base/input_error.hpp"
 #include "estimate/estimate.hpp"
 #include "memory/allocator.hpp"
+#include "plan/untimed.hpp"
 #include "validate/bubble.hpp"
 #include "validate/rehearsed.hpp"
 
@@ -32,18 +33,24 @@ std::optional<bool> measured_oom(const Record& record) {
   if (record.measured.oom) return record.measured.oom;
   if (record.kind != "measured") return std::nullopt;
   const bool ran = record.measured.step_time_s && step_time_is_of_use(record);
-  return ran || record.measured.memory_bytes ? std::optional<bool>(false) : std::nullopt;
+  return ran || !record.measured.memory.empty() ? std::optional<bool>(false) : std::nullopt;
 }
 
 void skip(Outcome& outcome, const char* quantity, std::string reason) {
   outcome.skipped.push_back({quantity, std::move(reason)});
 }
 
-void compare_step_time(Outcome& outcome, const Rehearsed& run) {
+void compare_step_time(Outcome& outcome, const Rehearsed& run, const StepTimer& timer) {
   const Graph graph = make_graph(run.schedule);
   const Estimate estimated =
       estimate(run.plan, run.schedule, graph, *run.costs, run.topology, steps_until_steady(run.schedule));
-  const double predicted = estimated.step_time.value, measured = *outcome.record.measured.step_time_s;
+  double predicted = estimated.step_time.value;
+  if (timer) {
+    const std::optional<double> told = timer(run, graph);
+    if (!told) return skip(outcome, "step_time", "the simulation did not end");
+    predicted = *told;
+  }
+  const double measured = *outcome.record.measured.step_time_s;
   outcome.step_time = Comparison{predicted, measured, predicted / measured - 1};
   const double low = longest_path(graph, estimated.costs.low_s).makespan_s;
   const double high = longest_path(graph, estimated.costs.high_s).makespan_s;
@@ -65,29 +72,40 @@ double as_read(const MemoryPeak& peak, const Plan& plan, MemoryReading reading) 
   return view.device.value;
 }
 
-double memory_of(const std::vector<MemoryPeak>& peaks, const Plan& plan, const Mapping& mapping) {
-  switch (mapping.memory_of) {
+const MemoryPeak& peak_of(const std::vector<MemoryPeak>& peaks, MemoryOf rank) {
+  const auto fuller = [](const MemoryPeak& a, const MemoryPeak& b) { return a.peak < b.peak; };
+  switch (rank) {
     case MemoryOf::first:
-      return as_read(peaks.front(), plan, mapping.memory_reading);
+      return peaks.front();
+    case MemoryOf::middle:
+      return peaks[peaks.size() / 2];
     case MemoryOf::last:
-      return as_read(peaks.back(), plan, mapping.memory_reading);
+      return peaks.back();
+    case MemoryOf::smallest:
+      return *std::min_element(peaks.begin(), peaks.end(), fuller);
     case MemoryOf::largest:
       break;
   }
-  double largest = 0;
-  for (const MemoryPeak& peak : peaks) largest = std::max(largest, as_read(peak, plan, mapping.memory_reading));
-  return largest;
+  return *std::max_element(peaks.begin(), peaks.end(), fuller);
 }
 
 void compare_memory(Outcome& outcome, const Rehearsed& run) {
   const std::vector<MemoryPeak> peaks = memory_peaks(run.plan, run.schedule);
-  if (const auto measured = outcome.record.measured.memory_bytes; measured && *measured > 0) {
-    const double predicted = memory_of(peaks, run.plan, outcome.mapping);
-    outcome.memory = Comparison{predicted, *measured, predicted / *measured - 1};
+  for (const RecordReading& reading : outcome.record.measured.memory) {
+    const double predicted =
+        as_read(peak_of(peaks, reading.rank), run.plan, reading.kind) + outcome.mapping.more_workspace;
+    MemoryComparison& comparison = outcome.memory.emplace_back();
+    comparison.predicted = predicted;
+    comparison.measured = reading.bytes;
+    comparison.error = predicted / reading.bytes - 1;
+    comparison.kind = reading.kind;
+    comparison.rank = reading.rank;
   }
   if (const auto measured = measured_oom(outcome.record)) {
-    const bool fit = std::all_of(peaks.begin(), peaks.end(), [](const MemoryPeak& peak) { return fits(peak); });
-    outcome.oom = OomComparison{!fit, *measured};
+    const MemoryPeak& peak = peak_of(peaks, MemoryOf::largest);
+    const AllocatorView view = allocator_view(run.plan, peak);
+    const bool close = verdict_of(view, peak.limit) == FitVerdict::close;
+    outcome.oom = OomComparison{view.wanted > peak.limit, *measured, close};
   }
 }
 
@@ -101,7 +119,7 @@ void compare_bubble(Outcome& outcome, const Scenario& scenario) {
   outcome.bubble = Comparison{*predicted, measured, *predicted - measured};
 }
 
-void compare(Outcome& outcome, const Scenario& scenario, const Library& library) {
+void compare(Outcome& outcome, const Scenario& scenario, const Library& library, const StepTimer& timer) {
   const RecordMeasured& measured = outcome.record.measured;
   compare_bubble(outcome, scenario);
   bool wants_step_time = measured.step_time_s && *measured.step_time_s > 0;
@@ -113,7 +131,7 @@ void compare(Outcome& outcome, const Scenario& scenario, const Library& library)
     wants_step_time = false;
     skip(outcome, "step_time", outcome.mapping.no_step_time);
   }
-  bool wants_memory = measured.memory_bytes || measured_oom(outcome.record);
+  bool wants_memory = !measured.memory.empty() || measured_oom(outcome.record);
   if (wants_memory && !outcome.mapping.no_memory.empty()) {
     wants_memory = false;
     skip(outcome, "memory", outcome.mapping.no_memory);
@@ -123,8 +141,36 @@ void compare(Outcome& outcome, const Scenario& scenario, const Library& library)
     return;
   }
   const Rehearsed run = rehearse(outcome.record, scenario, outcome.mapping, library);
-  if (wants_step_time) compare_step_time(outcome, run);
+  if (wants_step_time) compare_step_time(outcome, run, timer);
   if (wants_memory) compare_memory(outcome, run);
+}
+
+/// Runs use what there is: close to the limit is not over it.
+bool may_fit(const Rehearsed& run) {
+  const std::vector<MemoryPeak> peaks = memory_peaks(run.plan, run.schedule);
+  return std::none_of(peaks.begin(), peaks.end(), [&](const MemoryPeak& peak) {
+    return verdict_of(allocator_view(run.plan, peak), peak.limit) == FitVerdict::does_not_fit;
+  });
+}
+
+/// The scenario with as few recomputed blocks as make it fit; with every block if that does not help.
+Scenario with_open_recompute(const Record& record, Mapping& mapping, Scenario scenario, const Library& library) {
+  const std::int64_t stages = scenario.run.parallel.pipeline * scenario.run.parallel.virtual_stages;
+  const std::int64_t most = (scenario.model.blocks + stages - 1) / std::max<std::int64_t>(stages, 1);
+  std::int64_t low = 0, high = most;  // the answer is in [low, high]
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    scenario.run.recompute = middle > 0 ? Recompute::full : Recompute::none;
+    scenario.run.recompute_scope = RecomputeScope::first_blocks;
+    scenario.run.recompute_blocks = std::max<std::int64_t>(middle, 1);
+    if (may_fit(rehearse(record, scenario, mapping, library))) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  set_recomputed_blocks(mapping, low);
+  return parse_scenario(mapping.scenario, record.id, {}, library);
 }
 
 }  // namespace
@@ -135,7 +181,7 @@ std::int64_t passes_of(const Scenario& scenario) {
   return 2 * run.parallel.pipeline * run.parallel.virtual_stages * std::max<std::int64_t>(micro_batches, 1);
 }
 
-Outcome predict(const Record& record, const Library& library, std::int64_t& passes_left) {
+Outcome predict(const Record& record, const Library& library, std::int64_t& passes_left, const StepTimer& timer) {
   Outcome outcome;
   outcome.record = record;
   outcome.mapping = map_record(record);
@@ -144,9 +190,13 @@ Outcome predict(const Record& record, const Library& library, std::int64_t& pass
     return outcome;
   }
   try {
-    const Scenario scenario = parse_scenario(outcome.mapping.scenario, record.id, {}, library);
+    Scenario scenario = parse_scenario(outcome.mapping.scenario, record.id, {}, library);
     for (const Finding& finding : check_feasible(scenario)) {
       if (finding.severity != Severity::error) continue;
+      if (finding.code == untimed_code) {
+        outcome.mapping.no_step_time = finding.message;
+        continue;
+      }
       skip(outcome, "record", finding.message);
       return outcome;
     }
@@ -156,7 +206,10 @@ Outcome predict(const Record& record, const Library& library, std::int64_t& pass
       return outcome;
     }
     passes_left -= passes;
-    compare(outcome, scenario, library);
+    if (outcome.mapping.recompute_is_open) {
+      scenario = with_open_recompute(record, outcome.mapping, std::move(scenario), library);
+    }
+    compare(outcome, scenario, library, timer);
   } catch (const std::invalid_argument& error) {  // a profile without the law of a kernel
     skip(outcome, "record", error.what());
   } catch (const InputError& error) {

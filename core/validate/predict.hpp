@@ -13,6 +13,6 @@ inline constexpr std::int64_t most_passes_of_a_file = std::int64_t{1} << 25;
 std::int64_t passes_of(const Scenario& scenario);
 
 /// Takes the passes that it plays from `passes_left`, and refuses where there are too few.
-Outcome predict(const Record& record, const Library& library, std::int64_t& passes_left);
+Outcome predict(const Record& record, const Library& library, std::int64_t& passes_left, const StepTimer& timer);
 
 }  // namespace stagecraft

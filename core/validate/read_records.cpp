@@ -1,110 +1,14 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 
 #include "base/json_reader.hpp"
-#include "validate/record.hpp"
+#include "validate/record_fields.hpp"
 
 namespace stagecraft {
 namespace {
 
-constexpr std::int64_t largest_count = std::int64_t{1} << 40;
-constexpr double largest_number = 1e18;
-
-/// Optional members of an object. Null counts as absent; anything of another type is a problem of the record.
-class Fields {
- public:
-  Fields(const std::optional<JsonNode>& object, Record& record) : record_(record) {
-    if (!object || object->is(JsonKind::null)) return;
-    if (object->is(JsonKind::object)) {
-      object_ = object;
-    } else {
-      complain(*object, "an object");
-    }
-  }
-
-  std::optional<JsonNode> find(const char* key) const {
-    if (!object_) return std::nullopt;
-    const std::optional<JsonNode> found = object_->find(key);
-    return found && !found->is(JsonKind::null) ? found : std::nullopt;
-  }
-
-  std::string text(const char* key) const {
-    const auto node = find(key);
-    if (!node) return {};
-    if (!node->is(JsonKind::string)) return complain(*node, "a text"), std::string();
-    return std::string(node->raw_string());
-  }
-
-  std::optional<bool> flag(const char* key) const {
-    const auto node = find(key);
-    if (!node) return std::nullopt;
-    if (!node->is(JsonKind::boolean)) return complain(*node, "true or false"), std::nullopt;
-    return node->raw_boolean();
-  }
-
-  std::optional<double> number(const char* key) const {
-    const auto node = find(key);
-    if (!node) return std::nullopt;
-    return read(*node);
-  }
-
-  /// Positive, unless `least` says otherwise.
-  std::optional<std::int64_t> count(const char* key, std::int64_t least = 1) const {
-    const auto node = find(key);
-    if (!node) return std::nullopt;
-    const double value = node->is_number() ? node->raw_number() : std::nan("");
-    const bool whole = value == std::floor(value) && value >= static_cast<double>(least) &&
-                       value <= static_cast<double>(largest_count);
-    if (!whole) return complain(*node, fmt::format("a whole number from {} on", least)), std::nullopt;
-    return static_cast<std::int64_t>(value);
-  }
-
-  std::vector<double> numbers(const char* key) const {
-    std::vector<double> values;
-    const auto node = find(key);
-    if (!node) return values;
-    if (!node->is(JsonKind::array)) return complain(*node, "a list of numbers"), values;
-    for (const JsonNode& element : node->elements()) {
-      if (const auto value = read(element)) values.push_back(*value);
-    }
-    return values;
-  }
-
-  std::vector<std::string> texts(const char* key) const {
-    std::vector<std::string> values;
-    const auto node = find(key);
-    if (!node) return values;
-    if (!node->is(JsonKind::array)) return complain(*node, "a list of texts"), values;
-    for (const JsonNode& element : node->elements()) {
-      if (element.is(JsonKind::string)) {
-        values.emplace_back(element.raw_string());
-      } else {
-        complain(element, "a text");
-      }
-    }
-    return values;
-  }
-
- private:
-  std::optional<double> read(const JsonNode& node) const {
-    const double value = node.is_number() ? node.raw_number() : std::nan("");
-    if (!(value >= 0 && value <= largest_number)) return complain(node, "a number from 0 to 1e18"), std::nullopt;
-    return value;
-  }
-
-  void complain(const JsonNode& node, const std::string& expected) const {
-    constexpr std::size_t most = 8;
-    if (record_.problems.size() >= most) return;
-    record_.problems.push_back(fmt::format("{}: got {}, expected {}", node.pointer(), node.dump(40), expected));
-  }
-
-  std::optional<JsonNode> object_;
-  Record& record_;
-};
-
-void read_model(const Fields& fields, RecordModel& model) {
+void read_model(const RecordFields& fields, RecordModel& model) {
   model.name = fields.text("name");
   model.layers = fields.count("layers");
   model.hidden = fields.count("hidden");
@@ -121,10 +25,25 @@ void read_model(const Fields& fields, RecordModel& model) {
   model.attention = fields.text("attention");
   model.position = fields.text("position");
   model.normalization = fields.text("normalization");
-  model.experts = fields.find("moe").has_value();
+  if (!fields.find("moe")) return;
+  const RecordFields moe = fields.object("moe");
+  model.experts = RecordExperts{moe.count("experts"), moe.count("topk"), moe.count("expert_ffn"),
+                                moe.count("shared_experts_ffn", 0), moe.count("dense_layers", 0)};
 }
 
-void read_parallel(const Fields& fields, RecordParallel& parallel) {
+void read_arguments(const RecordFields& fields, RecordArguments& arguments) {
+  arguments.transformer = fields.text("transformer-impl");
+  arguments.attention = fields.text("attention-backend");
+  const auto given = [&](const char* name) { return fields.flag(name).value_or(false); };
+  arguments.no_accumulation_fusion = given("no-gradient-accumulation-fusion");
+  arguments.deterministic = given("deterministic-mode");
+  arguments.late_embedding_gradients = given("defer-embedding-wgrad-compute");
+  arguments.fused_cross_entropy = given("cross-entropy-loss-fusion");
+  arguments.first_stage_layers = fields.count("decoder-first-pipeline-num-layers");
+  arguments.last_stage_layers = fields.count("decoder-last-pipeline-num-layers");
+}
+
+void read_parallel(const RecordFields& fields, RecordParallel& parallel) {
   parallel.tensor = fields.count("tp");
   parallel.pipeline = fields.count("pp");
   parallel.virtual_stages = fields.count("vpp");
@@ -133,44 +52,15 @@ void read_parallel(const Fields& fields, RecordParallel& parallel) {
   parallel.expert = fields.count("ep");
   parallel.expert_tensor = fields.count("etp");
   parallel.zero_stage = fields.count("zero_stage", 0);
+  parallel.zero_group = fields.count("zero1_group");
   parallel.sequence_parallel = fields.flag("sp");
   parallel.fsdp = fields.text("fsdp");
   parallel.schedule = fields.text("schedule");
 }
 
-void read_memory(const Fields& fields, RecordMeasured& measured) {
-  measured.memory_kind = fields.text("memory_kind");
-  measured.memory_scope = fields.text("memory_scope");
-  const std::string unit = fields.text("memory_unit");
-  if (const auto amount = fields.number("memory_gb")) {
-    const bool binary = unit.find("GiB") != std::string::npos;
-    measured.memory_bytes = *amount * (binary ? 1024.0 * 1024.0 * 1024.0 : 1e9);
-  }
-}
-
-void read_measured(const Fields& fields, const Fields& derived, Record& record) {
-  RecordMeasured& measured = record.measured;
-  measured.step_time_s = fields.number("step_time_s");
-  if (!measured.step_time_s) {
-    measured.step_time_s = derived.number("step_time_s");
-    measured.step_time_derived = measured.step_time_s.has_value();
-  }
-  read_memory(fields, measured);
-  measured.oom = fields.flag("oom");
-  measured.bubble = fields.number("bubble");
-  const Fields profile(fields.find("profile_ms"), record);
-  const auto forward = profile.number("T_F"), input = profile.number("T_B"), weight = profile.number("T_W");
-  if (forward && input && weight) {
-    constexpr double ms = 1e-3;
-    measured.profile = {*forward * ms, *input * ms, *weight * ms, profile.number("T_comm").value_or(0) * ms};
-  }
-  for (const double us : fields.numbers("stage_fwd_us")) measured.stage_forward_s.push_back(us * 1e-6);
-  for (const double us : fields.numbers("stage_bwd_us")) measured.stage_backward_s.push_back(us * 1e-6);
-}
-
 Record read_record(const JsonNode& node, std::size_t index) {
   Record record;
-  const Fields fields(node, record);
+  const RecordFields fields(node, record);
   record.id = fields.text("id");
   if (record.id.empty()) {
     record.id = fmt::format("#{}", index);
@@ -192,16 +82,17 @@ Record read_record(const JsonNode& node, std::size_t index) {
   record.flash_attention = fields.flag("flash_attention");
   record.uses = fields.texts("use");
   record.inferred = fields.texts("inferred");
-  record.cite = Fields(fields.find("source"), record).text("cite");
-  const Fields gpu(fields.find("gpu"), record);
+  record.cite = fields.object("source").text("cite");
+  const RecordFields gpu = fields.object("gpu");
   record.gpu = gpu.text("type");
   record.gpu_memory_gb = gpu.number("memory_gb");
-  const Fields batch(fields.find("batch"), record);
+  const RecordFields batch = fields.object("batch");
   record.micro_batch = batch.count("micro");
   record.global_batch = batch.count("global");
-  read_model(Fields(fields.find("model"), record), record.model);
-  read_parallel(Fields(fields.find("parallel"), record), record.parallel);
-  read_measured(Fields(fields.find("measured"), record), Fields(fields.find("derived"), record), record);
+  read_model(fields.object("model"), record.model);
+  read_parallel(fields.object("parallel"), record.parallel);
+  read_arguments(fields.object("megatron_args"), record.arguments);
+  read_measured(fields.object("measured"), fields.object("derived"), fields.object("parallel"), record.measured);
   return record;
 }
 

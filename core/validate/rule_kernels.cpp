@@ -26,23 +26,35 @@ std::string precision_of(Draft& draft) {
   return precision;
 }
 
+bool is_guessed(const Record& record, const char* what) {
+  return std::find(record.inferred.begin(), record.inferred.end(), what) != record.inferred.end();
+}
+
 std::string recompute_of(Draft& draft) {
   const std::string& text = draft.record.recompute;
-  if (contains(text, "per-op")) return "per_op";
-  if (contains(text, "every")) {
-    throw Unmapped(fmt::format("recompute \"{}\" cannot be expressed", text));
+  if (is_guessed(draft.record, "recompute") && !draft.software.trusts_inferred_recompute) {
+    draft.mapping.recompute_is_open = true;
+    return "none";
   }
+  if (contains(text, "per-op")) return "per_op";
+  if (contains(text, "every 2nd")) {
+    set(draft, "/recompute_scope", "every_kth");
+    set(draft, "/recompute_blocks", std::int64_t{2});
+    return "full";
+  }
+  if (contains(text, "every")) throw Unmapped(fmt::format("recompute \"{}\" cannot be expressed", text));
   if (contains(text, "full")) return "full";
-  if (contains(text, "selective")) return "selective";
-  if (text.empty()) infer(draft, "/recompute", "none", "not stated");
+  if (contains(text, "selective")) return draft.software.selective_is_per_op ? "per_op" : "selective";
+  draft.mapping.recompute_is_open = text.empty();
   return "none";
 }
 
 std::string attention_of(Draft& draft) {
   const Record& record = draft.record;
+  const RecordArguments& arguments = record.arguments;
+  if (arguments.transformer == "local" || arguments.attention == "unfused") return "fused_softmax";
   if (record.flash_attention && !*record.flash_attention) return draft.software.without_flash;
-  const auto& guesses = record.inferred;
-  const bool guessed = std::find(guesses.begin(), guesses.end(), "flash_attention") != guesses.end();
+  const bool guessed = is_guessed(record, "flash_attention");
   if (guessed && !draft.software.trusts_inferred_flash) {
     infer(draft, "/attention_kernel", draft.software.without_flash, draft.software.why);
     return draft.software.without_flash;
@@ -55,7 +67,8 @@ std::string attention_of(Draft& draft) {
   }
   const std::string profile = draft.software.profile;
   const bool early = is_volta(record) || profile == "megatron-2021" || profile == "megatron-deepspeed-2022" ||
-                     draft.record.group.starts_with("korthikanti");
+                     draft.record.group.starts_with("korthikanti") ||
+                     std::string(draft.software.name) == "zero-bubble-2023";
   const char* kernel = early ? "fused_softmax" : flash;
   infer(draft, "/attention_kernel", kernel, fmt::format("not stated; {}", draft.software.why));
   return kernel;
@@ -78,9 +91,16 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
                           : profile == "megatron-2024"                                         ? "transformer_engine"
                           : fsdp && zero_stage == 3                                            ? "fsdp"
                                                                                                : "megatron";
+  if (draft.record.arguments.transformer == "local") framework = "megatron";
+  if (*draft.software.recipe != '\0') {
+    set(draft, "/recipe", draft.software.recipe);
+    infer(draft, "/recipe", draft.software.recipe, draft.software.why);
+  }
   set(draft, "/framework", framework);
   infer(draft, "/framework", framework, draft.software.why);
   if (zero_stage >= 2) set(draft, "/sharding/unit", "block");
+  if (const auto group = draft.record.parallel.zero_group; group && zero_stage == 1)
+    set(draft, "/sharding/group", *group);
   if (zero_stage >= 2 && contains(draft.record.parallel.fsdp, "HSDP")) {
     set(draft, "/sharding/group", std::int64_t{8});
     infer(draft, "/sharding/group", "8", "HSDP shards inside a node and replicates between nodes");
@@ -91,21 +111,29 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
     infer(draft, "/loss_kernel", loss, draft.software.why);
   }
   if (std::string(framework) != "fsdp") return;
-  if (loss.empty()) {
+  if (loss.empty() && draft.record.parallel.tensor.value_or(1) == 1) {  // torchtitan divides it with the vocabulary
     set(draft, "/loss_kernel", "full_fp32");
     infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
   }
   if (precision != "bf16_pure") set(draft, "/recipe", "fp32_autocast");
 }
 
+void map_offload(Draft& draft) {
+  const std::string& text = draft.record.offload;
+  if (text.empty() || contains(text, "none")) return;
+  const bool host = contains(text, "CPU");
+  if (!host || !(contains(text, "optimizer") || contains(text, "adam"))) {
+    throw Unmapped(fmt::format("offload (\"{}\") cannot be expressed", text));
+  }
+  set(draft, "/offload/optimizer", "host");
+  if (contains(text, "parameters")) set(draft, "/offload/parameters", "host");
+}
+
 }  // namespace
 
 void map_kernels(Draft& draft) {
   const Record& record = draft.record;
-  if (!record.offload.empty() && !contains(record.offload, "none")) {
-    throw Unmapped(fmt::format("offload (\"{}\") cannot be expressed", record.offload));
-  }
-  if (record.parallel.expert.value_or(1) > 1) throw Unmapped("expert parallelism cannot be expressed");
+  map_offload(draft);
   const SoftwarePeriod& software = draft.software;
   const bool none = contains(record.overlap, "none");
   const auto overlap = [&](bool usual) { return usual && !none; };
@@ -123,7 +151,8 @@ void map_kernels(Draft& draft) {
   set(draft, "/scatter_gather", true);
   const bool fused = software.fused_kernels || contains(record.kernel, "RMS kernel");
   set(draft, "/fused_kernels", fused);
-  const bool fusion = software.accumulation_fusion && !contains(record.precision, "no gradient-accumulation fusion");
+  const bool fusion = software.accumulation_fusion && !record.arguments.no_accumulation_fusion &&
+                      !contains(record.precision, "no gradient-accumulation fusion");
   set(draft, "/gradient_accumulation_fusion", fusion);
   infer(draft, "/overlap", none ? "none" : "as the software does it", none ? record.overlap : software.why);
   infer(draft, "/fused_kernels", fused ? "true" : "false", software.why);
@@ -131,18 +160,18 @@ void map_kernels(Draft& draft) {
 }
 
 void map_memory(Draft& draft) {
-  const RecordMeasured& measured = draft.record.measured;
+  const Record& record = draft.record;
   Mapping& mapping = draft.mapping;
-  mapping.memory_reading = MemoryReading::allocated;
-  if (contains(measured.memory_kind, "reserved")) mapping.memory_reading = MemoryReading::reserved;
-  if (contains(measured.memory_kind, "nvidia-smi")) mapping.memory_reading = MemoryReading::device;
-  mapping.memory_of = MemoryOf::largest;
-  if (contains(measured.memory_scope, "last rank")) mapping.memory_of = MemoryOf::last;
-  const bool first = contains(measured.memory_scope, "first pipeline stage") || measured.memory_scope == "rank 0";
-  if (first && !contains(measured.memory_scope, "max")) mapping.memory_of = MemoryOf::first;
-  if (contains(measured.memory_kind, "formula")) {
-    mapping.no_memory = "the figure is a formula's, not a reading";
+  const RecordArguments& arguments = record.arguments;
+  if (contains(record.measured.memory_kind, "formula")) mapping.no_memory = "the figure is a formula's, not a reading";
+  if (contains(record.measured.memory_kind, "calculated")) {
+    mapping.no_memory = "the figure is calculated, of transformer blocks alone";
   }
+  if (arguments.late_embedding_gradients) mapping.no_memory = "embedding gradients put off to the end of the step";
+  if (arguments.fused_cross_entropy) mapping.no_memory = "Megatron-LM's own fusion of the cross-entropy";
+  // Deterministic runs set CUBLAS_WORKSPACE_CONFIG=:4096:8, 32 MiB for each of two threads, which is usual from Hopper
+  // on.
+  if (arguments.deterministic && contains(record.gpu, "A100")) mapping.more_workspace = 2 * (32 - 8.125) * 1048576;
 }
 
 }  // namespace stagecraft

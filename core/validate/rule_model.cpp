@@ -1,6 +1,10 @@
 // The model: shapes as stated, the rest by family. A gated MLP means the LLaMA family (RMS norm, rotary positions, no
 // biases, no dropout), anything else GPT.
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -52,12 +56,52 @@ bool gated_of(Draft& draft) {
   return gated;
 }
 
+/// The number behind a word: "q_lora 1536" in "MLA (q_lora 1536, kv_lora 512, nope 128, rope 64, v 128)".
+std::int64_t number_after(const std::string& text, const std::string& word) {
+  const std::size_t at = text.find(word + " ");
+  constexpr std::int64_t most = 1 << 24;
+  std::int64_t number = 0;
+  if (at != std::string::npos) {
+    for (std::size_t i = at + word.size() + 1; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
+      number = std::min(most, number * 10 + (text[i] - '0'));
+    }
+  }
+  if (number == 0) throw Unmapped(fmt::format("latent attention \"{}\" does not say {}", text, word));
+  return number;
+}
+
+void map_attention(Draft& draft, std::int64_t heads, bool bias) {
+  const RecordModel& model = draft.record.model;
+  set(draft, "/model/attention/heads", heads);
+  set(draft, "/model/attention/kv_heads", model.kv_heads.value_or(heads));
+  set(draft, "/model/attention/causal", true);
+  set(draft, "/model/attention/bias", bias);
+  const std::string& text = model.attention;
+  if (!contains(text, "MLA")) {
+    if (model.head_dim) set(draft, "/model/attention/head_dim", *model.head_dim);
+    return;
+  }
+  set(draft, "/model/attention/head_dim", number_after(text, "nope"));
+  set(draft, "/model/attention/latent/query_rank", number_after(text, "q_lora"));
+  set(draft, "/model/attention/latent/kv_rank", number_after(text, "kv_lora"));
+  set(draft, "/model/attention/latent/rope_dim", number_after(text, "rope"));
+  set(draft, "/model/attention/latent/value_dim", number_after(text, " v"));
+}
+
+void map_experts(Draft& draft) {
+  const auto& experts = draft.record.model.experts;
+  if (!experts) return;
+  set(draft, "/model/moe/experts", stated(experts->count, "model.moe.experts"));
+  set(draft, "/model/moe/top_k", stated(experts->top_k, "model.moe.topk"));
+  set(draft, "/model/moe/ffn_hidden", stated(experts->ffn, "model.moe.expert_ffn"));
+  set(draft, "/model/moe/shared_ffn_hidden", experts->shared_ffn.value_or(0));
+  set(draft, "/model/moe/dense_blocks", experts->dense_layers.value_or(0));
+}
+
 }  // namespace
 
 void map_model(Draft& draft) {
   const RecordModel& model = draft.record.model;
-  if (model.experts) throw Unmapped("mixture-of-experts models cannot be expressed");
-  if (contains(model.attention, "MLA")) throw Unmapped("multi-head latent attention cannot be expressed");
   const bool gated = gated_of(draft);
   const std::int64_t hidden = stated(model.hidden, "model.hidden"), heads = stated(model.heads, "model.heads");
   std::int64_t ffn = 4 * hidden, vocabulary = 50257;
@@ -86,11 +130,8 @@ void map_model(Draft& draft) {
   set(draft, "/model/blocks", stated(model.layers, "model.layers"));
   set(draft, "/model/vocabulary", vocabulary);
   set(draft, "/model/sequence_length", stated(model.sequence, "model.seq"));
-  set(draft, "/model/attention/heads", heads);
-  set(draft, "/model/attention/kv_heads", model.kv_heads.value_or(heads));
-  if (model.head_dim) set(draft, "/model/attention/head_dim", *model.head_dim);
-  set(draft, "/model/attention/causal", true);
-  set(draft, "/model/attention/bias", bias);
+  map_attention(draft, heads, bias);
+  map_experts(draft);
   set(draft, "/model/mlp/ffn_hidden", ffn);
   set(draft, "/model/mlp/gated", gated);
   set(draft, "/model/mlp/activation", activation_of(draft, gated));

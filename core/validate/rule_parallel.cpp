@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -16,6 +18,19 @@ std::int64_t or_one(Draft& draft, const Degree& degree) {
   if (degree.value) return *degree.value;
   infer(draft, degree.pointer, "1", "not stated");
   return 1;
+}
+
+/// First and last stage as the arguments say, the others alike.
+Partition with_both_ends(std::int64_t blocks, std::int64_t stages, std::int64_t first, std::int64_t last) {
+  const std::int64_t left = blocks - first - last;
+  if (stages < 3 || left < 0 || left % (stages - 2) != 0) {
+    throw Unmapped(
+        fmt::format("{} blocks without {} and {} do not divide by {} stages", blocks, first, last, stages - 2));
+  }
+  std::vector<std::int64_t> list(static_cast<std::size_t>(stages), left / (stages - 2));
+  list.front() = first;
+  list.back() = last;
+  return list;
 }
 
 /// Near-even: the remainder goes to the stages behind the first, which holds the embedding.
@@ -42,6 +57,10 @@ Partition partition_of(Draft& draft, std::int64_t stages) {
   if (stages > blocks + 2 || stages > most) {
     throw Unmapped(fmt::format("{} stages cannot share {} blocks", stages, blocks));
   }
+  const RecordArguments& arguments = draft.record.arguments;
+  if (arguments.first_stage_layers && arguments.last_stage_layers) {
+    return with_both_ends(blocks, stages, *arguments.first_stage_layers, *arguments.last_stage_layers);
+  }
   if (const auto last = draft.record.layers_last_stage; last && stages > 1) {
     if (*last > blocks) throw Unmapped("the last stage holds more blocks than the model");
     return with_last_stage(blocks, stages, *last);
@@ -61,6 +80,16 @@ Partition partition_of(Draft& draft, std::int64_t stages) {
   }
   infer(draft, pointer, "near-even", fmt::format("{} blocks do not divide by {} stages", blocks, stages));
   return near_even(blocks, stages);
+}
+
+/// A batch that the ranks do not divide is rounded down to one that they do.
+std::int64_t global_batch_of(Draft& draft, std::int64_t share) {
+  const std::int64_t global = stated(draft.record.global_batch, "batch.global");
+  if (global % share == 0) return global;
+  const std::int64_t rounded = std::max<std::int64_t>(1, global / share) * share;
+  infer(draft, "/batch/global", std::to_string(rounded),
+        fmt::format("{} sequences do not divide by micro-batch times data {}", global, share));
+  return rounded;
 }
 
 void set_schedule(Draft& draft, std::int64_t pipeline, std::int64_t virtual_stages) {
@@ -111,6 +140,21 @@ void map_parallel(Draft& draft) {
     sequence_parallel = draft.software.overlaps_tensor;
     infer(draft, "/parallel/sequence_parallel", sequence_parallel ? "true" : "false", draft.software.why);
   }
+  if (draft.software.sequence_parallel && tensor > 1 && !sequence_parallel) {
+    sequence_parallel = true;
+    infer(draft, "/parallel/sequence_parallel", "true", draft.software.why);
+  }
+  const auto& guesses = record.inferred;
+  const bool guessed = std::find(guesses.begin(), guesses.end(), "parallel.sp") != guesses.end();
+  if (draft.software.before_sequence_parallel && guessed && sequence_parallel) {
+    sequence_parallel = false;
+    infer(draft, "/parallel/sequence_parallel", "false", draft.software.why);
+  }
+  const std::int64_t expert = stated_degrees.expert.value_or(1);
+  if (expert > 1) set(draft, "/parallel/expert", expert);
+  if (expert > 1 && stated_degrees.expert_tensor.value_or(tensor) != tensor) {
+    throw Unmapped("experts whose tensor degree is not that of the attention cannot be expressed");
+  }
   set(draft, "/parallel/tensor", tensor);
   set(draft, "/parallel/pipeline", pipeline);
   set(draft, "/parallel/data", data);
@@ -119,7 +163,7 @@ void map_parallel(Draft& draft) {
   set(draft, "/parallel/sequence_parallel", sequence_parallel && tensor > 1);
   set(draft, "/parallel/partition", partition_of(draft, pipeline * chunks));
   const std::int64_t micro = or_one(draft, {"/batch/micro", record.micro_batch});
-  set(draft, "/batch/global", stated(record.global_batch, "batch.global"));
+  set(draft, "/batch/global", global_batch_of(draft, micro * data));
   set(draft, "/batch/micro", micro);
   set(draft, "/sequence_length", stated(record.model.sequence, "model.seq"));
   set_schedule(draft, pipeline, chunks);

@@ -17,14 +17,19 @@ struct SoftwarePeriod {
   bool overlaps_gradients = false, overlaps_parameters = false, overlaps_pipeline = false, overlaps_tensor = false;
   bool accumulation_fusion = false;  // weight-gradient GEMMs add into the gradient buffer
   bool fused_kernels = true;
-  double dropout = 0;                 // of models that are not of the LLaMA kind
-  const char* cites = "";             // part of the citation that must occur
-  bool trusts_inferred_flash = true;  // flash attention that a record only infers is believed
+  double dropout = 0;                     // of models that are not of the LLaMA kind
+  const char* cites = "";                 // part of the citation that must occur
+  bool trusts_inferred_recompute = true;  // else: as few blocks as make the run fit
+  bool selective_is_per_op = false;       // "selective" means torchtitan's per-operation recompute
+  bool trusts_inferred_flash = true;      // flash attention that a record only infers is believed
   const char* ampere_flash = "flash_2";
   const char* hopper_flash = "flash_2";
   const char* without_flash = "fused_softmax";
-  const char* loss = "";   // kernel of the loss; "": the usual one of the framework
-  double node_gbit_s = 0;  // between nodes where the record does not say; 0: as in the cluster's file
+  const char* recipe = "";                // of the model states; "": the usual one of the precision
+  bool sequence_parallel = false;         // goes with tensor parallelism, whatever a record says
+  bool before_sequence_parallel = false;  // older than it: a record that only infers it is wrong
+  const char* loss = "";                  // kernel of the loss; "": the usual one of the framework
+  double node_gbit_s = 0;                 // between nodes where the record does not say; 0: as in the cluster's file
   const char* why;
 };
 

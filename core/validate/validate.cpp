@@ -16,23 +16,47 @@ GroupResult result_of(const std::string& name, const std::vector<const Outcome*>
   group.name = name;
   group.records = outcomes.size();
   std::vector<double> step_times, memories, bubbles;
+  std::map<MemoryReading, std::vector<double>> memories_by_kind;
+  std::vector<OomComparison> verdicts;
   for (const Outcome* each : outcomes) {
     const Outcome& outcome = *each;
-    if (outcome.step_time || outcome.memory || outcome.bubble || outcome.oom) ++group.compared;
+    if (outcome.step_time || !outcome.memory.empty() || outcome.bubble || outcome.oom) ++group.compared;
     if (outcome.step_time) step_times.push_back(outcome.step_time->error);
-    if (outcome.memory) memories.push_back(outcome.memory->error);
+    for (const MemoryComparison& reading : outcome.memory) {
+      memories.push_back(reading.error);
+      memories_by_kind[reading.kind].push_back(reading.error);
+    }
     if (outcome.bubble) bubbles.push_back(outcome.bubble->error);
     if (!outcome.oom) continue;
-    const auto [predicted, measured] = *outcome.oom;
+    const auto [predicted, measured, close] = *outcome.oom;
+    verdicts.push_back(*outcome.oom);
+    if (close) ++group.oom.close;
     ++(predicted ? (measured ? group.oom.both : group.oom.only_predicted)
                  : (measured ? group.oom.only_measured : group.oom.neither));
   }
   group.step_time = error_statistics(step_times);
   group.memory = error_statistics(memories);
+  for (const auto& [kind, errors] : memories_by_kind) group.memory_by_kind[kind] = *error_statistics(errors);
+  group.balanced_accuracy = balanced_accuracy(verdicts);
   if (const auto errors = error_statistics(bubbles))
     group.bubble = BubbleErrors{errors->n, errors->mean, errors->worst};
   return group;
 }
+
+}  // namespace
+
+std::optional<double> balanced_accuracy(std::span<const OomComparison> outcomes) {
+  double right[2] = {0, 0}, all[2] = {0, 0};  // [measured]
+  for (const OomComparison& outcome : outcomes) {
+    if (outcome.close) continue;
+    ++all[outcome.measured ? 1 : 0];
+    if (outcome.predicted == outcome.measured) ++right[outcome.measured ? 1 : 0];
+  }
+  if (all[0] == 0 || all[1] == 0) return std::nullopt;
+  return (right[0] / all[0] + right[1] / all[1]) / 2;
+}
+
+namespace {
 
 /// Everything of a record but its layout: tensor, pipeline, data, virtual stages, micro-batch, sequence parallelism,
 /// recompute, schedule.
@@ -96,15 +120,15 @@ void add_ranking(GroupResult& group, const LayoutSet& set) {
 
 }  // namespace
 
-Outcome predict(const Record& record, const Library& library) {
+Outcome predict(const Record& record, const Library& library, const StepTimer& timer) {
   std::int64_t passes = most_passes_of_a_record;
-  return predict(record, library, passes);
+  return predict(record, library, passes, timer);
 }
 
-Validation validate(const std::vector<Record>& records, const Library& library) {
+Validation validate(const std::vector<Record>& records, const Library& library, const StepTimer& timer) {
   Validation validation;
   std::int64_t passes_left = most_passes_of_a_file;
-  for (const Record& record : records) validation.outcomes.push_back(predict(record, library, passes_left));
+  for (const Record& record : records) validation.outcomes.push_back(predict(record, library, passes_left, timer));
   validation.sets = layout_sets(validation.outcomes);
   std::map<std::string, std::vector<const Outcome*>> by_group;
   std::vector<std::string> names;

@@ -1,8 +1,10 @@
 #pragma once
 // Predictions of records held against what was measured.
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,13 @@ struct Interval {
 
 struct OomComparison {
   bool predicted = false, measured = false;
+  bool close = false;  // predicted within 5 % of the capacity
+};
+
+/// One reading of a record, held against the same figure of the same pipeline rank.
+struct MemoryComparison : Comparison {
+  MemoryReading kind = MemoryReading::allocated;
+  MemoryOf rank = MemoryOf::largest;
 };
 
 /// Why a figure that the record has is not compared.
@@ -33,7 +42,8 @@ struct Skipped {
 struct Outcome {
   Record record;
   Mapping mapping;
-  std::optional<Comparison> step_time, memory, bubble;
+  std::optional<Comparison> step_time, bubble;
+  std::vector<MemoryComparison> memory;  // in the order of the record's readings
   std::optional<Interval> step_time_interval;
   std::optional<OomComparison> oom;
   std::vector<Skipped> skipped;
@@ -42,7 +52,14 @@ struct Outcome {
 struct OomCounts {
   std::size_t both = 0, neither = 0;  // predicted and measured
   std::size_t only_predicted = 0, only_measured = 0;
+  std::size_t close = 0;  // of all of them, those predicted close to the limit
+
+  std::size_t all() const { return both + neither + only_predicted + only_measured; }
 };
+
+/// Mean of the shares of fitting and of failing runs that were told right, those close to the limit left out; nothing
+/// if one of the two kinds is missing.
+std::optional<double> balanced_accuracy(std::span<const OomComparison> outcomes);
 
 struct BubbleErrors {
   std::size_t n = 0;
@@ -52,8 +69,11 @@ struct BubbleErrors {
 struct GroupResult {
   std::string name;
   std::size_t records = 0, compared = 0;  // of them with at least one comparison
-  std::optional<ErrorStatistics> step_time, memory;
+  std::optional<ErrorStatistics> step_time;
+  std::optional<ErrorStatistics> memory;  // over all readings
+  std::map<MemoryReading, ErrorStatistics> memory_by_kind;
   OomCounts oom;
+  std::optional<double> balanced_accuracy;  // of the verdicts that are not close to the limit
   std::optional<BubbleErrors> bubble;
   std::optional<double> spearman;  // the lowest of its layout sets with at least `ranked_from` records
   std::optional<double> regret;    // the largest of the same
@@ -69,6 +89,12 @@ struct LayoutSet {
   std::string best, chosen;
 };
 
+struct Graph;
+struct Rehearsed;
+
+/// Step time of a run in place of the closed form's; nothing where it cannot be told.
+using StepTimer = std::function<std::optional<double>(const Rehearsed& run, const Graph& graph)>;
+
 struct Validation {
   std::vector<Outcome> outcomes;           // in the order of the records
   std::vector<GroupResult> groups;         // in the order of their first record
@@ -80,9 +106,9 @@ inline constexpr double tie_margin = 0.01;     // step times closer than this ra
 inline constexpr std::size_t ranked_from = 8;  // records of a set whose ranking counts for its group
 
 /// Outcome of one record.
-Outcome predict(const Record& record, const Library& library);
+Outcome predict(const Record& record, const Library& library, const StepTimer& timer = {});
 
 /// All of them. The work is bounded: records whose schedules together exceed the bound are skipped with that reason.
-Validation validate(const std::vector<Record>& records, const Library& library);
+Validation validate(const std::vector<Record>& records, const Library& library, const StepTimer& timer = {});
 
 }  // namespace stagecraft

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "cost/straggler.hpp"
 #include "machines.hpp"
 
 using namespace stagecraft;
@@ -86,6 +87,33 @@ TEST_CASE("a host that launches too slowly sets the pace of a body's kernels") {
     for (const Segment& segment : part.segments) launches += segment.kernel.launches * part.repeat;
   }
   CHECK(slow.kernels.value == Approx(0.1 * launches));
+}
+
+TEST_CASE("kernels last longer by the spread of the ranks times the expected maximum over them") {
+  const Scenario scenario = small_scenario();
+  Calibration calibration = ideal_calibration();
+  const BodyTime alike = backward(scenario, calibration);
+  calibration.constants["rank_spread"].value = 0.1;
+  const BodyTime spread = backward(scenario, calibration);
+  const double ranks = static_cast<double>(world_size(make_plan(scenario).degrees));
+  CHECK(alike.waiting.value == 0);
+  CHECK(spread.kernels.value == Approx(alike.kernels.value * (1 + 0.1 * expected_maximum(ranks))));
+  CHECK(spread.waiting.value == Approx(spread.kernels.value - alike.kernels.value));
+}
+
+TEST_CASE("blocks that meet in collectives of the sharding group wait in each of them") {
+  Scenario scenario = small_scenario();
+  scenario.run.zero_stage = 3;
+  scenario.run.sharding.unit = ShardUnit::block;
+  Calibration calibration = ideal_calibration();
+  const BodyTime alike = backward(scenario, calibration);
+  calibration.constants["block_spread"].value = 0.1;
+  const BodyTime spread = backward(scenario, calibration);
+  CHECK(spread.kernels.value == Approx(alike.kernels.value));
+  CHECK(spread.waiting.value > 0);
+  CHECK(spread.total.expected.value == Approx(alike.total.expected.value + spread.waiting.value));
+  scenario.run.zero_stage = 0;
+  CHECK(backward(scenario, calibration).waiting.value == 0);
 }
 
 TEST_CASE("gradients are reduced whole, or scattered and gathered again under ZeRO 1") {

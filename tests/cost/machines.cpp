@@ -55,7 +55,7 @@ Calibration ideal_calibration() {
   calibration.name = "ideal";
   for (const ConstantMeaning& meaning : constant_meanings()) {
     const std::string name = meaning.name;
-    const bool fraction = !name.ends_with("_us") && !name.ends_with("_ms");
+    const bool fraction = !name.ends_with("_us") && !name.ends_with("_ms") && !name.ends_with("_spread");
     calibration.constants[name] = exactly(fraction ? 1 : 0);
   }
   GemmProfile gemm;

@@ -1,10 +1,14 @@
 // Whatever is divided adds up again: over tensor ranks, stages and data ranks.
+#include <cmath>
 #include <string>
 
 #include "memory/activations.hpp"
 #include "memory/overhead.hpp"
+#include "memory/padding.hpp"
 #include "memory/parameters.hpp"
+#include "memory/recipe.hpp"
 #include "plans.hpp"
+#include "spec/recipe.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::test;
@@ -108,4 +112,29 @@ TEST_CASE("every fixed line has a name and a source, and they add up") {
     sum += line.bytes;
   }
   CHECK(total(fixed_memory(plan)).value == sum.value);
+}
+
+TEST_CASE("FSDP gives the fullest rank whole rows, and the rest is padding") {
+  // d = 3 ranks, h = 1024, f = 4096, vocabulary 1024 x 3 rows of the embedding. Rows of a block that 3 does not divide:
+  // 1024 = 3 * 341 + 1, so a rank with 342 holds 2/3 of a row too much; 3072 (qkv) divides; 4096 = 3 * 1365 + 1: 2/3.
+  Layout layout;
+  layout.data = 3;
+  layout.zero_stage = 3;
+  Plan plan = plan_of(gpt(1024, 16, 1, 256, 3072), layout);
+  plan.run.framework = Framework::fsdp;
+  double rows = 0;  // of width 1 on the fullest rank, in thirds
+  for (const Layer& layer : plan.layers) {
+    if (layer.kind == LayerKind::loss) continue;
+    for (const ParameterTensor& tensor : parameter_tensors(plan, layer)) {
+      const double count = tensor.rows > 0 ? tensor.rows : tensor.elements;
+      const double more = std::fmod(count, 3) == 0 ? 0 : (3 - std::fmod(count, 3)) / 3;
+      rows += more * tensor.elements / count;
+    }
+  }
+  CHECK(rows > 0);
+  const RecipeBytes& recipe = bytes_of(recipe_of(plan.run));
+  const double per_parameter = recipe.weight + recipe.gradient + recipe.master + 2 * recipe.moment;
+  CHECK(padding_of_shards(plan).value == Approx(rows * per_parameter));
+  plan.run.zero_stage = 0;
+  CHECK(padding_of_shards(plan).value == 0);
 }

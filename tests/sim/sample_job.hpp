@@ -23,7 +23,8 @@ inline Calibration ideal_calibration() {
   calibration.name = "ideal";
   for (const ConstantMeaning& meaning : constant_meanings()) {
     const bool is_time = std::string(meaning.unit).ends_with("s");
-    calibration.constants[meaning.name] = exactly(is_time ? 0 : 1);
+    const bool is_spread = std::string(meaning.name).ends_with("_spread");
+    calibration.constants[meaning.name] = exactly(is_time || is_spread ? 0 : 1);
   }
   for (const Dtype dtype : {Dtype::fp32, Dtype::tf32, Dtype::fp16, Dtype::bf16}) {
     calibration.gemm[dtype] = {exactly(1), exactly(0), exactly(1), exactly(0), exactly(1), {}};

@@ -65,19 +65,19 @@ TEST_CASE("what the program cannot express is left out with its reason") {
     change(record);
     return map_record(record).reason;
   };
-  CHECK(reason([](Record& record) { record.model.experts = true; }).find("experts") != std::string::npos);
-  CHECK(reason([](Record& record) { record.offload = "optimizer on CPU"; }).find("offload") != std::string::npos);
+  CHECK(reason([](Record& record) { record.model.experts = RecordExperts{}; }).find("experts") != std::string::npos);
+  CHECK(reason([](Record& record) { record.offload = "a tape robot"; }).find("offload") != std::string::npos);
   CHECK(reason([](Record& record) { record.gpu = "TPU v5"; }).find("TPU v5") != std::string::npos);
   CHECK(reason([](Record& record) { record.gpus.reset(); }).find("gpus") != std::string::npos);
   CHECK(reason([](Record& record) { record.parallel.tensor = 3; }).find("16 GPUs") != std::string::npos);
   CHECK(reason([](Record& record) { record.parallel.schedule = "spiral"; }).find("spiral") != std::string::npos);
-  CHECK(reason([](Record& record) { record.recompute = "selective (every 2nd layer)"; }).find("every") !=
+  CHECK(reason([](Record& record) { record.recompute = "selective (every 3rd layer)"; }).find("every") !=
         std::string::npos);
 }
 
 TEST_CASE("a record that is left out is not compared") {
   Record record = gpt_on_two_nodes();
-  record.model.experts = true;
+  record.model.experts = RecordExperts{};
   const Outcome outcome = predict(record, library);
   CHECK_FALSE(outcome.step_time);
   CHECK_FALSE(outcome.oom);
@@ -135,4 +135,22 @@ TEST_CASE("layouts of one model are ranked in a set, other models are not in it"
   CHECK(validation.sets.front().best == "sample1");
   REQUIRE(validation.groups.size() == 1);
   CHECK(validation.groups.front().compared == 4);
+}
+
+TEST_CASE("of a model whose time is not known the memory is compared all the same") {
+  Record record = gpt_on_two_nodes();
+  record.model.experts = RecordExperts{8, 2, 4096, 0, 0};
+  record.measured.memory = {{MemoryReading::allocated, MemoryOf::largest, 2e10}};
+  const Outcome outcome = predict(record, library);
+  REQUIRE(outcome.memory.size() == 1);
+  CHECK(outcome.memory.front().predicted > 1e9);
+  CHECK(outcome.memory.front().error == Approx(outcome.memory.front().predicted / 2e10 - 1));
+}
+
+TEST_CASE("accuracy is the mean over runs that fit and runs that do not, without those at the limit") {
+  // Fits: two right, one wrong; fails: one right, one at the limit.
+  const std::vector<OomComparison> outcomes{
+      {false, false, false}, {false, false, false}, {true, false, false}, {true, true, false}, {false, true, true}};
+  CHECK(*balanced_accuracy(outcomes) == Approx((2.0 / 3 + 1.0) / 2));
+  CHECK_FALSE(balanced_accuracy(std::vector<OomComparison>{{false, false, false}}));
 }

@@ -41,11 +41,28 @@ TEST_CASE("units of memory and derived step times are understood") {
 }
 },
           {"id": "b", "measured": {"memory_gb": 2, "memory_unit": "GB, rounded", "step_time_s": 1}}])json");
-  CHECK(*records[0].measured.memory_bytes == 2.0 * (1 << 30));
+  REQUIRE(records[0].measured.memory.size() == 1);
+  CHECK(records[0].measured.memory[0].bytes == 2.0 * (1 << 30));
   CHECK(*records[0].measured.step_time_s == 4);
   CHECK(records[0].measured.step_time_derived);
-  CHECK(*records[1].measured.memory_bytes == 2e9);
+  CHECK(records[1].measured.memory.at(0).bytes == 2e9);
   CHECK_FALSE(records[1].measured.step_time_derived);
+}
+
+TEST_CASE("a reading of every stage or rank counts, of the kind and rank that the record names") {
+  const auto records = read_text(
+      R"json([{"id": "a", "measured": {"memory_gb": 9, "memory_by_stage": {"first": {"max_allocated_mib": 3}, "last": {"max_allocated_mib": 2}}}},
+          {"id": "b", "parallel": {"pp": 2}, "measured": {"memory_by_rank_mib": {"0": [4, 5], "1": [5, 6], "2": [1, 2], "3": [2, 3]}}},
+          {"id": "c", "measured": {"memory_gb": 2, "memory_unit": "GB, rounded", "memory_kind": "nvidia-smi"}}])json");
+  const auto bytes = [&](std::size_t record, std::size_t reading) {
+    return records[record].measured.memory.at(reading).bytes / 1048576;
+  };
+  CHECK(bytes(0, 0) == 3);
+  CHECK(records[0].measured.memory.at(1).rank == MemoryOf::last);
+  CHECK(bytes(1, 0) == 5);  // the larger of the first stage's two ranks
+  CHECK(bytes(1, 1) == 2);
+  CHECK(records[2].measured.memory.at(0).kind == MemoryReading::device);
+  CHECK(bytes(2, 0) == 2048);  // nvidia-smi counts in MiB
 }
 
 TEST_CASE("hostile records are kept with their problems and are never compared") {
@@ -62,7 +79,7 @@ TEST_CASE("hostile records are kept with their problems and are never compared")
     INFO(outcome.record.id);
     CHECK_FALSE(outcome.skipped.empty());
     CHECK_FALSE(outcome.step_time);
-    CHECK_FALSE(outcome.memory);
+    CHECK(outcome.memory.empty());
     CHECK_FALSE(outcome.oom);
   }
 }

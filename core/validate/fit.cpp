@@ -1,0 +1,161 @@
+#include "validate/fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "estimate/estimate.hpp"
+#include "validate/predict.hpp"
+
+namespace stagecraft {
+namespace {
+
+double seconds(const FitCase& fitted, const Scales& scales, const Wanted& wanted) {
+  CostModel costs = *fitted.run.costs;
+  each_wanted(costs.calibration, wanted, [&](const std::string&, Constant& constant) {
+    const auto found = scales.find(knob_of(constant));
+    if (found != scales.end()) constant.value *= found->second;
+  });
+  const Rehearsed& run = fitted.run;
+  costs = make_cost_model(run.plan, run.topology, costs.calibration);
+  return estimate(run.plan, run.schedule, fitted.graph, costs, run.topology, steps_until_steady(run.schedule))
+      .step_time.value;
+}
+
+double distance(double error) {
+  return std::abs(std::log1p(error));
+}
+
+double loss(const std::vector<const FitCase*>& cases, const Scales& scales, const Wanted& wanted) {
+  double sum = 0;
+  for (const FitCase* each : cases) sum += distance(error_of(*each, scales, wanted));
+  return sum / static_cast<double>(cases.size());
+}
+
+/// A number from 0 to n - 1; the next of a fixed sequence.
+std::size_t draw(std::uint64_t& state, std::size_t n) {
+  state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return static_cast<std::size_t>((state >> 33) % n);
+}
+
+constexpr std::array<double, 9> factors{0.80, 0.86, 0.91, 0.96, 1.0, 1.04, 1.09, 1.15, 1.22};
+
+/// The factor with the least sum of the picked records' distances.
+double best_factor(const std::vector<std::array<double, factors.size()>>& distances,
+                   const std::vector<std::size_t>& picked) {
+  std::array<double, factors.size()> sums{};
+  for (const std::size_t record : picked) {
+    for (std::size_t f = 0; f < factors.size(); ++f) sums[f] += distances[record][f];
+  }
+  return factors[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())];
+}
+
+}  // namespace
+
+void each_wanted(Calibration& calibration, const Wanted& wanted,
+                 const std::function<void(const std::string&, Constant&)>& visit) {
+  const auto look = [&](const std::string& name, Constant& constant) {
+    if (wanted(name, constant)) visit(name, constant);
+  };
+  for (auto& [dtype, law] : calibration.gemm) {
+    const std::string prefix = "gemm/" + to_text(dtype) + "/";
+    look(prefix + "ceiling", law.ceiling);
+    look(prefix + "k_half", law.k_half);
+    look(prefix + "tile_loss", law.tile_loss);
+    look(prefix + "quantisation", law.quantisation);
+    look(prefix + "misaligned", law.misaligned);
+  }
+  for (auto& [version, law] : calibration.attention) {
+    const std::string prefix = "attention/flash_" + std::to_string(version) + "/";
+    look(prefix + "forward", law.forward);
+    look(prefix + "backward", law.backward);
+  }
+  for (auto& [name, value] : calibration.constants) look("constants/" + name, value);
+  for (auto& [name, law] : calibration.collectives) {
+    look("collectives/" + name + "/latency_us", law.latency_us);
+    look("collectives/" + name + "/bus_GBps", law.bus_GBps);
+  }
+}
+
+std::string knob_of(const Constant& constant) {
+  return std::to_string(constant.value) + " " + constant.source;
+}
+
+std::optional<FitCase> fit_case(const Record& record, const Library& library, const Wanted& wanted) {
+  const Outcome outcome = predict(record, library);
+  if (!outcome.step_time) return std::nullopt;
+  const Scenario scenario = parse_scenario(outcome.mapping.scenario, record.id, {}, library);
+  constexpr std::int64_t most_passes = 1 << 14;
+  if (passes_of(scenario) > most_passes) return std::nullopt;
+  FitCase fitted;
+  fitted.record = &record;
+  fitted.run = rehearse(record, scenario, outcome.mapping, library);
+  each_wanted(fitted.run.costs->calibration, wanted,
+              [&](const std::string&, const Constant& constant) { fitted.knobs.insert(knob_of(constant)); });
+  if (fitted.knobs.empty()) return std::nullopt;
+  fitted.graph = make_graph(fitted.run.schedule);
+  const double before = seconds(fitted, {}, wanted);
+  std::erase_if(fitted.knobs, [&](const std::string& knob) {
+    return std::abs(seconds(fitted, {{knob, 1.1}}, wanted) - before) <= 1e-6 * before;
+  });
+  return fitted.knobs.empty() ? std::nullopt : std::optional<FitCase>(std::move(fitted));
+}
+
+double error_of(const FitCase& fitted, const Scales& scales, const Wanted& wanted) {
+  return seconds(fitted, scales, wanted) / *fitted.record->measured.step_time_s - 1;
+}
+
+std::vector<double> errors_of(const std::vector<const FitCase*>& cases, const Scales& scales, const Wanted& wanted) {
+  std::vector<double> errors;
+  for (const FitCase* each : cases) errors.push_back(error_of(*each, scales, wanted));
+  return errors;
+}
+
+Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>& knobs, const Wanted& wanted) {
+  Scales scales;
+  for (const std::string& knob : knobs) scales[knob] = 1;
+  for (const double step : {0.08, 0.03, 0.01}) {
+    for (const std::string& knob : knobs) {
+      const double centre = scales[knob];
+      double best = -1, least = 0;
+      for (int i = -2; i <= 2; ++i) {
+        scales[knob] = centre * (1 + i * step);
+        const double here = loss(cases, scales, wanted);
+        if (best < 0 || here < least) {
+          best = scales[knob];
+          least = here;
+        }
+      }
+      scales[knob] = best;
+    }
+  }
+  return scales;
+}
+
+std::map<std::string, Interval> intervals_of(const std::vector<const FitCase*>& cases, const Scales& scales,
+                                             const Wanted& wanted) {
+  std::map<std::string, Interval> intervals;
+  constexpr std::size_t resamples = 200;
+  for (const auto& [knob, fitted] : scales) {
+    std::vector<std::array<double, factors.size()>> distances(cases.size());
+    for (std::size_t f = 0; f < factors.size(); ++f) {
+      Scales moved = scales;
+      moved[knob] = fitted * factors[f];
+      const std::vector<double> errors = errors_of(cases, moved, wanted);
+      for (std::size_t record = 0; record < cases.size(); ++record) distances[record][f] = distance(errors[record]);
+    }
+    std::vector<double> best;
+    std::uint64_t state = 1;
+    for (std::size_t round = 0; round < resamples; ++round) {
+      std::vector<std::size_t> picked;
+      for (std::size_t i = 0; i < cases.size(); ++i) picked.push_back(draw(state, cases.size()));
+      best.push_back(best_factor(distances, picked));
+    }
+    std::sort(best.begin(), best.end());
+    intervals[knob] = {fitted * best[resamples / 20], fitted * best[resamples - 1 - resamples / 20]};
+  }
+  return intervals;
+}
+
+}  // namespace stagecraft
