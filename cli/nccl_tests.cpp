@@ -89,6 +89,7 @@ std::string predict(const Request& request, const Library& library) {
   }
   const Topology topology = build_topology(cluster);
   const NcclMachine machine = nccl_machine(topology, gpus, tuner, load_calibration(cluster.calibration, library));
+  const NcclSystem system = find_nccl_system(load_nccl_systems(library), cluster, machine.nodes, request.system);
   std::string out =
       fmt::format("# {} on {} of {}: {} GPUs, {} node{}; predicted, not measured\n", request.op, cluster.gpu.name,
                   cluster.name, machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s");
