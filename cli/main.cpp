@@ -37,6 +37,7 @@ constexpr std::array verbs = {
          run_schedule},
     Verb{"render", "draw a timeline or another view as PNG or SVG, without a display", run_render},
     Verb{"topology", "list the known clusters, show one", run_topology},
+    Verb{"nccl-tests", "what nccl-tests would print on a cluster, in its columns", run_nccl_tests},
     Verb{"models", "list the known models, show one", run_models},
     Verb{"schema", "print a JSON Schema, for editors and for checking", run_schema},
 };

@@ -29,6 +29,7 @@ int run_validate(const Words& words, const Console& console);
 int run_calibrate(const Words& words, const Console& console);
 int run_schedule(const Words& words, const Console& console);
 int run_topology(const Words& words, const Console& console);
+int run_nccl_tests(const Words& words, const Console& console);
 int run_models(const Words& words, const Console& console);
 int run_schema(const Words& words, const Console& console);
 
