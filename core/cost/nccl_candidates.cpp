@@ -129,7 +129,7 @@ void add_pat(std::vector<NcclCandidate>& out, NcclOp op, const View& view) {
 }
 
 // Every pair of ranks at once. All-to-all does not gather NICs: a GPU sends all it has through its own
-// (github.com/NVIDIA/nccl-tests issue 267).
+// (NVIDIA/nccl-tests#267).
 NcclCandidate point_to_point(NcclOp, const View& view) {
   const bool network = view.machine.nodes > 1;
   const double hop =

@@ -119,20 +119,21 @@ void time_in_closed_form(const SearchContext& context, const std::vector<Ranked*
   constexpr std::size_t round = 64;
   Pruner pruner(objectives, std::max<std::int64_t>(options.keep, 1));
   for (std::size_t begin = 0; begin < order.size(); begin += round) {
-    std::vector<Ranked*> todo;
+    std::vector<Ranked*> unpruned;
     for (std::size_t i = begin; i < std::min(order.size(), begin + round); ++i) {
-      if (!pruner.prunes(at_bound(*order[i]))) todo.push_back(order[i]);
+      if (!pruner.prunes(at_bound(*order[i]))) unpruned.push_back(order[i]);
     }
-    std::stable_sort(todo.begin(), todo.end(), [](const Ranked* a, const Ranked* b) {
+    std::stable_sort(unpruned.begin(), unpruned.end(), [](const Ranked* a, const Ranked* b) {
       return schedule_order(a->candidate) < schedule_order(b->candidate);
     });
-    in_parallel(context, todo.size(), options.threads, [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
-      todo[i]->closed_form_s = closed_form_s(context, scenario, todo[i]->candidate, cache);
-      todo[i]->timed_by = TimedBy::closed_form;
-      update(*todo[i]);
-    });
-    for (const Ranked* ranked : todo) pruner.add(ranked->point.figures);
-    result.timed += static_cast<std::int64_t>(todo.size());
+    in_parallel(context, unpruned.size(), options.threads,
+                [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
+                  unpruned[i]->closed_form_s = closed_form_s(context, scenario, unpruned[i]->candidate, cache);
+                  unpruned[i]->timed_by = TimedBy::closed_form;
+                  update(*unpruned[i]);
+                });
+    for (const Ranked* ranked : unpruned) pruner.add(ranked->point.figures);
+    result.timed += static_cast<std::int64_t>(unpruned.size());
   }
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("the command-line program checks a scenario and writes a bundle for a 
   REQUIRE(wait_for([&] { return !panel.running(); }));
   CAPTURE(panel.log().toStdString());
   CHECK(panel.state().contains("bundle: done"));
-  for (const char* const name : {"scenario.json", "schedule.json", "run_rank"})
+  for (const char* const name : {"scenario", "schedule.json", "run_rank"})
     CHECK(QFile::exists(bundle + "/" + name));
 }
 
