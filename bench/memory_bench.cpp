@@ -9,6 +9,7 @@
 #include "memory/allocator.hpp"
 #include "schedule/family.hpp"
 #include "schedule/lower.hpp"
+#include "validate/memory_words.hpp"
 #include "validate/validate.hpp"
 
 using namespace stagecraft;
@@ -20,26 +21,6 @@ constexpr double GiB = 1073741824.0;
 struct Target {
   double mean = 0, worst = 0;  // 0: none
 };
-
-const char* word_of(MemoryReading kind) {
-  return kind == MemoryReading::allocated ? "allocated" : kind == MemoryReading::reserved ? "reserved" : "device";
-}
-
-const char* word_of(MemoryOf rank) {
-  switch (rank) {
-    case MemoryOf::first:
-      return "first";
-    case MemoryOf::middle:
-      return "middle";
-    case MemoryOf::last:
-      return "last";
-    case MemoryOf::smallest:
-      return "min";
-    case MemoryOf::largest:
-      break;
-  }
-  return "max";
-}
 
 /// Exact readings within 3 % on average and 8 % at worst, coarse ones within 8 % on average.
 Target target_of(const std::string& group, MemoryReading kind) {

@@ -7,6 +7,7 @@
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
+#include "base/number_text.hpp"
 
 namespace stagecraft::cli {
 namespace {
@@ -73,11 +74,7 @@ bool is_ordinary_place(const std::string& path) {
 
 CLI::Validator number_between(double least, double most) {
   CLI::Validator validator;
-  validator.operation([least, most](std::string& text) {
-    double value = 0;
-    const bool fits = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
-    return fits ? std::string() : fmt::format("got {}, expected a number from {:g} to {:g}", text, least, most);
-  });
+  validator.operation([least, most](std::string& text) { return refuse_number(text, least, most); });
   return validator;
 }
 

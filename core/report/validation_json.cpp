@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/validation.hpp"
+#include "validate/memory_words.hpp"
 
 namespace stagecraft {
 namespace {
@@ -23,34 +24,6 @@ Json to_json(const std::optional<double>& value) {
 Json to_json(const std::optional<Comparison>& comparison) {
   if (!comparison) return nullptr;
   return {{"predicted", comparison->predicted}, {"measured", comparison->measured}, {"error", comparison->error}};
-}
-
-const char* word_of(MemoryReading kind) {
-  switch (kind) {
-    case MemoryReading::allocated:
-      return "allocated";
-    case MemoryReading::reserved:
-      return "reserved";
-    case MemoryReading::device:
-      return "device";
-  }
-  return "";
-}
-
-const char* word_of(MemoryOf rank) {
-  switch (rank) {
-    case MemoryOf::largest:
-      return "largest";
-    case MemoryOf::smallest:
-      return "smallest";
-    case MemoryOf::first:
-      return "first";
-    case MemoryOf::middle:
-      return "middle";
-    case MemoryOf::last:
-      return "last";
-  }
-  return "";
 }
 
 Json to_json(const MemoryComparison& reading) {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/input_error.hpp"
+#include "base/number_text.hpp"
 
 namespace stagecraft {
 
@@ -36,11 +37,7 @@ std::vector<std::string> split(const std::string& text) {
 /// A number, finite and within the bounds (CLI::Range lets "nan" pass).
 CLI::Validator number_between(double least, double most) {
   CLI::Validator validator;
-  validator.operation([least, most](std::string& text) {
-    double value = 0;
-    const bool fits = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
-    return fits ? std::string() : fmt::format("got {}, expected a number from {:g} to {:g}", text, least, most);
-  });
+  validator.operation([least, most](std::string& text) { return refuse_number(text, least, most); });
   return validator;
 }
 

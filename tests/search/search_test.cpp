@@ -4,6 +4,7 @@
 #include "search/search.hpp"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <set>
 
 #include "estimate/compute_schedule.hpp"
@@ -71,6 +72,27 @@ Whole whole(const SearchContext& context, const Candidate& candidate) {
   return all;
 }
 
+/// The candidates that run and fit, timed one by one.
+struct Exhaustive {
+  double least_s = 1e300;
+  std::int64_t fitting = 0;
+};
+
+Exhaustive time_all(const SearchContext& context, const std::vector<Candidate>& candidates,
+                    const std::function<double(const Candidate&, const Judgement&)>& time) {
+  Scenario scenario = context.scenario;
+  ScheduleCache cache;
+  Exhaustive all;
+  for (const Candidate& candidate : candidates) {
+    const Judgement judged = judge(context, scenario, candidate, cache);
+    if (!judged.reason.empty() || !judged.fits) continue;
+    CAPTURE(describe(candidate));
+    all.least_s = std::min(all.least_s, time(candidate, judged));
+    ++all.fitting;
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("degrees of every candidate multiply to the GPUs, and no two are alike", "[search]") {
@@ -119,23 +141,18 @@ TEST_CASE("a search finds what timing every candidate finds, for any number of t
   const std::vector<Candidate> candidates = all_candidates(context);
   Scenario scenario = context.scenario;
   ScheduleCache cache;
-  double least = 1e300;
-  std::int64_t fitting = 0;
-  for (const Candidate& candidate : candidates) {
-    const Judgement judged = judge(context, scenario, candidate, cache);
-    if (!judged.reason.empty() || !judged.fits) continue;
-    ++fitting;
-    least = std::min(least, closed_form_s(context, scenario, candidate, cache));
-  }
+  const Exhaustive all = time_all(context, candidates, [&](const Candidate& candidate, const Judgement&) {
+    return closed_form_s(context, scenario, candidate, cache);
+  });
   SearchOptions options;
   options.keep = 3;
   options.most_simulations = 0;
   const SearchResult one = search(context, candidates, options, nullptr);
   options.threads = 3;
   const SearchResult three = search(context, candidates, options, nullptr);
-  CHECK(step_seconds(one.ranking.front()) == least);
-  CHECK(one.timed < fitting);  // something is pruned
-  CHECK(one.timed + static_cast<std::int64_t>(one.pruned.size()) == fitting);
+  CHECK(step_seconds(one.ranking.front()) == all.least_s);
+  CHECK(one.timed < all.fitting);  // something is pruned
+  CHECK(one.timed + static_cast<std::int64_t>(one.pruned.size()) == all.fitting);
   REQUIRE(one.ranking.size() == three.ranking.size());
   for (std::size_t i = 0; i < one.ranking.size(); ++i)
     CHECK(one.ranking[i].point.number == three.ranking[i].point.number);
@@ -206,20 +223,12 @@ TEST_CASE("no simulation beats the bound, and the winner is that of simulating e
   CAPTURE(model, nodes);
   const SearchContext context = context_of(model, nodes, 32);
   const std::vector<Candidate> candidates = all_candidates(context, small_space());
-  Scenario scenario = context.scenario;
-  ScheduleCache cache;
-  double least = 1e300;
-  std::int64_t fitting = 0;
-  for (const Candidate& candidate : candidates) {
-    const Judgement judged = judge(context, scenario, candidate, cache);
-    if (!judged.reason.empty() || !judged.fits) continue;
-    CAPTURE(describe(candidate));
+  const Exhaustive all = time_all(context, candidates, [&](const Candidate& candidate, const Judgement& judged) {
     const double step_s = simulated(context, candidate);
     CHECK(judged.bound_s <= step_s * (1 + 1e-12));
-    least = std::min(least, step_s);
-    ++fitting;
-  }
-  REQUIRE(fitting > 8);
+    return step_s;
+  });
+  REQUIRE(all.fitting > 8);
   SearchOptions options;
   options.keep = 2;
   options.most_simulations = 1000;
@@ -227,8 +236,8 @@ TEST_CASE("no simulation beats the bound, and the winner is that of simulating e
       search(context, candidates, options, [&](const Candidate& each) { return simulated(context, each); });
   REQUIRE_FALSE(found.ranking.empty());
   CHECK(found.proved);
-  CHECK(found.simulated < fitting);
-  CHECK(step_seconds(found.ranking.front()) == Approx(least).epsilon(1e-12));
+  CHECK(found.simulated < all.fitting);
+  CHECK(step_seconds(found.ranking.front()) == Approx(all.least_s).epsilon(1e-12));
 }
 
 // Replicas share NICs wherever a node holds several of them, so folded ranks meet on links here.
