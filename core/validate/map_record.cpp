@@ -83,6 +83,10 @@ bool contains(const std::string& text, const char* part) {
                      [](char a, char b) { return lower_case(a) == lower_case(b); }) != text.end();
 }
 
+bool is_guessed(const Record& record, const char* what) {
+  return std::find(record.inferred.begin(), record.inferred.end(), what) != record.inferred.end();
+}
+
 std::int64_t stated(const std::optional<std::int64_t>& value, const char* what) {
   if (!value) throw Unmapped(fmt::format("{} is not stated", what));
   return *value;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -24,10 +22,6 @@ std::string precision_of(Draft& draft) {
   const char* precision = is_volta(draft.record) ? "fp16_mixed" : "bf16_mixed";
   infer(draft, "/precision", precision, text.empty() ? "not stated" : "stated as \"" + text + "\"");
   return precision;
-}
-
-bool is_guessed(const Record& record, const char* what) {
-  return std::find(record.inferred.begin(), record.inferred.end(), what) != record.inferred.end();
 }
 
 std::string recompute_of(Draft& draft) {

@@ -144,9 +144,7 @@ void map_parallel(Draft& draft) {
     sequence_parallel = true;
     infer(draft, "/parallel/sequence_parallel", "true", draft.software.why);
   }
-  const auto& guesses = record.inferred;
-  const bool guessed = std::find(guesses.begin(), guesses.end(), "parallel.sp") != guesses.end();
-  if (draft.software.before_sequence_parallel && guessed && sequence_parallel) {
+  if (draft.software.before_sequence_parallel && is_guessed(record, "parallel.sp") && sequence_parallel) {
     sequence_parallel = false;
     infer(draft, "/parallel/sequence_parallel", "false", draft.software.why);
   }

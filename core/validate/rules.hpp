@@ -47,6 +47,9 @@ void infer(Draft& draft, const std::string& pointer, const std::string& value, c
 
 bool contains(const std::string& text, const char* part);  // capitals ignored
 
+/// Whether whoever wrote the record down inferred the field ("parallel.sp") instead of reading it.
+bool is_guessed(const Record& record, const char* what);
+
 /// The value, or Unmapped that names what is missing.
 std::int64_t stated(const std::optional<std::int64_t>& value, const char* what);
 
