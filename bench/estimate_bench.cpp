@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   };
   part("topology", [&] { return build_topology(scenario.cluster).links_per_node; });
   part("plan", [&] { return make_plan(scenario).stages.size(); });
-  part("cost-model", [&] { return make_cost_model(plan, topology, calibration).tensor.ranks; });
+  part("cost-model", [&] { return shape_of(make_cost_model(plan, topology, calibration), Axis::tensor).ranks; });
   part("lower", [&] {
     ScheduleRequest request;
     request.shape = {plan.degrees.pipeline, plan.micro_batches,

@@ -184,7 +184,8 @@ int run_bundle(const Words& words, const Console& console) {
       copy_scenario(file, overrides, prepared.scenario, folder, default_library(console.executable));
   write_file_whole((folder / "schedule.json").string(), schedule);
   const bool cpu = prepared.scenario.cluster.gpu.architecture == "cpu";
-  write_script(folder / "run_rank", rank_script(scenario, overrides, hash, cpu ? "cpu" : "cuda", steps, warmup));
+  write_script(folder / "run_rank",
+               rank_script(scenario, prepared.overrides, hash, cpu ? "cpu" : "cuda", steps, warmup));
   if (cpu) {
     write_script(folder / "launch_mpirun", mpirun_script(ranks));
   } else {

@@ -7,6 +7,7 @@
 #include "base/refusal.hpp"
 #include "calibration_files.hpp"
 #include "command_line.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
 #include "memory/timeline.hpp"
@@ -32,8 +33,10 @@ struct Verdict {
 
 void judge_schedule_and_memory(Verdict& verdict, const Library& library) {
   const Topology topology = build_topology(verdict.scenario.cluster);
+  const Calibration calibration = load_calibration(verdict.scenario.calibration, library);
+  balance_partition(verdict.scenario, topology, calibration);
   const Plan plan = make_plan(verdict.scenario);
-  const CostModel costs = make_cost_model(plan, topology, load_calibration(verdict.scenario.calibration, library));
+  const CostModel costs = make_cost_model(plan, topology, calibration);
   for (const std::string& file : calibration_files(verdict.scenario.calibration, library))
     verdict.files.push_back(file);
   const Schedule schedule = lower(compute_schedule(verdict.scenario, plan, costs, topology, verdict.findings), plan);

@@ -13,6 +13,7 @@
 #include "base/input_error.hpp"
 #include "base/units.hpp"
 #include "command_line.hpp"
+#include "compare_record.hpp"
 #include "exit_code.hpp"
 #include "schedule/op.hpp"
 #include "trace/align.hpp"
@@ -159,6 +160,27 @@ Trace read_any(const std::string& path) {
   return std::filesystem::is_directory(path, ignored) ? read_torch_profiler_folder(path) : read_trace(path);
 }
 
+/// Traces end in .sgt; what else ends in .json is a record, as `observe` writes it.
+bool is_record(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::path(path).extension() == ".json" && !std::filesystem::is_directory(path, ignored);
+}
+
+int run_against_record(const std::string& predicted, const std::string& measured, const Tolerances& limits,
+                       const std::string& format, const std::string& output, const Console& console) {
+  if (limits.bubble) throw UsageError("compare: a record tells no bubble; --bubble needs a measured trace");
+  const RecordComparison comparison = compare_with_record(read_trace(predicted), read_one_record(measured));
+  const auto beyond = [&](const std::optional<double>& error, const std::optional<double>& limit, const char* what) {
+    if (!limit) return false;
+    if (!error) throw InputError(InputProblem{measured, 0, 0, "", fmt::format("no {} on both sides", what), what, ""});
+    return std::abs(*error) > *limit;
+  };
+  const bool step = beyond(step_error(comparison), limits.step, "step time");
+  const bool memory = beyond(memory_error(comparison), limits.memory, "peak memory");
+  write_output(console, output, format == "json" ? json_of(comparison, step || memory) : text_of(comparison));
+  return step || memory ? outside_tolerance : ok;
+}
+
 }  // namespace
 
 int run_compare(const Words& words, const Console& console) {
@@ -169,11 +191,12 @@ int run_compare(const Words& words, const Console& console) {
       {{"compare predicted.sgt measured.sgt", ""},
        {"compare predicted.sgt measured.sgt --step 0.05 --bubble 0.03", "exit code 5 if either is missed"},
        {"compare predicted.sgt profiles/",
-        "files of torch.profiler with the PP: names of torch.distributed.pipelining"}});
+        "files of torch.profiler with the PP: names of torch.distributed.pipelining"},
+       {"compare predicted.sgt run.json", "a record that `observe` wrote from a training log"}});
   app->add_option("PREDICTED", predicted, "A trace in the native format, as `simulate --trace` writes it")->required();
   app->add_option("MEASURED", measured,
-                  "A trace in the native format, as `execute --trace` writes it, or a folder of "
-                  "torch.profiler's files, one per rank")
+                  "A trace in the native format, as `execute --trace` writes it, a folder of "
+                  "torch.profiler's files, one per rank, or a record (.json) as `observe` writes it")
       ->required();
   app->add_option("--step", limits.step, "Largest error of the step time, as a fraction")
       ->check(number_between(0, 1e6));
@@ -184,6 +207,7 @@ int run_compare(const Words& words, const Console& console) {
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   keep_apart({predicted, measured}, {{"--output", output}});
+  if (is_record(measured)) return run_against_record(predicted, measured, limits, format, output, console);
   const Trace as_measured = read_any(measured);
   Trace as_predicted = read_trace(predicted);
   const std::int32_t devices = shared_devices(as_measured);

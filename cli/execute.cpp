@@ -88,6 +88,7 @@ int run_execute(const Words& words, const Console& console) {
   const Prepared prepared = prepare_schedule(arguments.file, arguments.overrides, console);
   keep_apart(prepared.files, written);
   for (const Finding& note : prepared.notes) console.message("note", to_text(note));
+  arguments.overrides = prepared.overrides;
   const TemporaryFile schedule(to_json(prepared.schedule));
   return run_program(words_for(arguments, schedule.path()));
 }

@@ -1,6 +1,6 @@
 #include "executor.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "calibration_files.hpp"
 #include "command_line.hpp"
 #include "cost/cost_model.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "find_program.hpp"
 #include "plan/plan.hpp"
@@ -63,8 +64,16 @@ Prepared prepare_schedule(const std::string& file, const std::vector<std::string
   for (const std::string& one : calibration_files(prepared.scenario.calibration, library))
     prepared.files.push_back(one);
   const Topology topology = build_topology(prepared.scenario.cluster);
+  const Calibration calibration = load_calibration(prepared.scenario.calibration, library);
+  prepared.overrides = overrides;
+  const PartitionRule rule = prepared.scenario.run.partition.rule;
+  balance_partition(prepared.scenario, topology, calibration);
+  if (prepared.scenario.run.partition.rule != rule) {
+    prepared.overrides.push_back(
+        fmt::format("parallel.partition=[{}]", fmt::join(prepared.scenario.run.partition.blocks_per_stage, ",")));
+  }
   const Plan plan = make_plan(prepared.scenario);
-  const CostModel costs = make_cost_model(plan, topology, load_calibration(prepared.scenario.calibration, library));
+  const CostModel costs = make_cost_model(plan, topology, calibration);
   prepared.schedule = lower(compute_schedule(prepared.scenario, plan, costs, topology, prepared.notes), plan);
   refuse_errors(file, check_schedule(prepared.schedule));
   return prepared;

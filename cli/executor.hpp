@@ -16,7 +16,8 @@ struct Prepared {
   Scenario scenario;
   Schedule schedule;
   Findings notes;
-  std::vector<std::string> files;  // that were read
+  std::vector<std::string> files;      // that were read
+  std::vector<std::string> overrides;  // as --set takes them: the caller's, and the stages if times decided them
 };
 
 /// Throws InputError, or a Refusal with every reason.

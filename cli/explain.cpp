@@ -2,12 +2,34 @@
 
 #include <fmt/core.h>
 
+#include "base/refusal.hpp"
 #include "command_line.hpp"
+#include "estimate/balance.hpp"
+#include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
+#include "plan/feasibility.hpp"
 #include "rehearsal.hpp"
+#include "report/groups.hpp"
+#include "schedule/lower.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
+namespace {
+
+std::string groups_of(const RehearsalOptions& options, const Console& console) {
+  const Library library = default_library(console.executable);
+  Scenario scenario = load_scenario(options.file, options.overrides, library);
+  Findings findings = check_feasible(scenario);
+  refuse_errors(scenario.path, findings);
+  const Topology topology = build_topology(scenario.cluster);
+  const Calibration calibration = load_calibration(scenario.calibration, library);
+  balance_partition(scenario, topology, calibration);
+  const Plan plan = make_plan(scenario);
+  const CostModel costs = make_cost_model(plan, topology, calibration);
+  return explain_groups(plan, lower(compute_schedule(scenario, plan, costs, topology, findings), plan), topology);
+}
+
+}  // namespace
 
 int run_explain(const Words& words, const Console& console) {
   std::string key;
@@ -17,6 +39,7 @@ int run_explain(const Words& words, const Console& console) {
       {{"explain", "all keys that can be explained"},
        {"explain mfu", "meaning and formula"},
        {"explain mfu scenarios/gpt-145b-selene.json", "with the values of a scenario"},
+       {"explain groups my.json", "which ranks form which group, on which nodes, and what each moves"},
        {"explain stages.3.peak_memory_bytes my.json --estimate", "of one pipeline rank"}});
   app->add_option("KEY", key, "A key of the JSON report");
   app->add_option("FILE", options.file, "A scenario");
@@ -30,6 +53,10 @@ int run_explain(const Words& words, const Console& console) {
     std::string list;
     for (const std::string& known : explainable_keys()) list += known + "\n";
     return console.print(list), ok;
+  }
+  if (key == "groups") {
+    if (options.file.empty()) throw UsageError("explain: groups are those of a scenario FILE");
+    return console.print(groups_of(options, console)), ok;
   }
   const std::string formula = explain(key);  // a wrong key is found before anything is simulated
   if (options.file.empty()) return console.print(formula), ok;

@@ -3,11 +3,11 @@
 #include "base/refusal.hpp"
 #include "base/units.hpp"
 #include "command_line.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
 #include "memory_report.hpp"
 #include "plan/plan.hpp"
-#include "plan/untimed.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
 #include "verb.hpp"
@@ -31,15 +31,15 @@ MeasuredMemory measured_of(const std::string& word) {
 
 MemoryFindings find_out(const std::string& file, const std::vector<std::string>& overrides, const Library& library) {
   MemoryFindings found;
-  const Scenario scenario = load_scenario(file, overrides, library);
+  Scenario scenario = load_scenario(file, overrides, library);
   found.scenario = scenario.name;
   found.findings = check_feasible(scenario);
-  // Their memory is modelled.
-  std::erase_if(found.findings, [](const Finding& finding) { return finding.code == untimed_code; });
   refuse_errors(scenario.path, found.findings);
   const Topology topology = build_topology(scenario.cluster);
+  const Calibration calibration = load_calibration(scenario.calibration, library);
+  balance_partition(scenario, topology, calibration);
   const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
+  const CostModel costs = make_cost_model(plan, topology, calibration);
   const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, found.findings), plan);
   refuse_errors(scenario.path, check_schedule(schedule));
   found.peaks = memory_peaks(plan, schedule);

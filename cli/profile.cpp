@@ -37,7 +37,7 @@ int run_profile(const Words& words, const Console& console) {
                                    "--output",         output,
                                    "--repetitions",    fmt::format("{}", repetitions),
                                    "--device",         device};
-  for (const std::string& one : overrides) command.insert(command.end(), {"--set", one});
+  for (const std::string& one : prepared.overrides) command.insert(command.end(), {"--set", one});
   if (in_process) command.emplace_back("--in-process");
   if (pin) command.emplace_back("--pin");
   return run_program(command);

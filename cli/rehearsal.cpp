@@ -7,6 +7,7 @@
 #include "base/refusal.hpp"
 #include "calibration_files.hpp"
 #include "command_line.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimated_trace.hpp"
 #include "estimate/memory_counters.hpp"
@@ -73,14 +74,16 @@ std::vector<std::string> files_of(const Scenario& scenario, const Library& libra
 Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
   // load
   const Library library = default_library(console.executable);
-  const Scenario scenario = load_scenario(options.file, options.overrides, library);
+  Scenario scenario = load_scenario(options.file, options.overrides, library);
   Findings findings = check_feasible(scenario);
   refuse_errors(scenario.path, findings);
 
   // plan
   const Topology topology = build_topology(scenario.cluster);
+  const Calibration calibration = load_calibration(scenario.calibration, library);
+  balance_partition(scenario, topology, calibration);
   const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
+  const CostModel costs = make_cost_model(plan, topology, calibration);
 
 #ifdef STAGECRAFT_HAVE_SIM
   if (!options.estimate) refuse_errors(scenario.path, check_walk(plan, topology));

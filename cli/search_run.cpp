@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/refusal.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/steady_state.hpp"
@@ -24,7 +25,8 @@ using Json = nlohmann::ordered_json;
 
 #ifdef STAGECRAFT_HAVE_SIM
 double simulated_step_s(const SearchContext& context, const Candidate& candidate) {
-  const Scenario scenario = scenario_of(context, candidate);
+  Scenario scenario = scenario_of(context, candidate);
+  balance_partition(scenario, context.topology, context.calibration);
   const Plan plan = make_plan(scenario);
   const CostModel costs = make_cost_model(plan, context.topology, context.calibration);
   Findings notes;

@@ -35,6 +35,10 @@ PointFigures figures_of(const Report& report) {
   figures.bubble_fraction = report.bubble_fraction.value;
   figures.peak_memory_bytes = report.peak_memory_bytes.value;
   figures.memory_limit_bytes = report.memory_limit_bytes;
+  figures.goodput = report.training.goodput;
+  figures.training_time_s = report.training.time_s;
+  figures.cost_per_million_tokens = report.training.cost_per_million_tokens;
+  figures.joules_per_token = report.training.joules_per_token;
   return figures;
 }
 

@@ -74,8 +74,9 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
         timed.host += model.law.host_launch_s;
         continue;
       }
+      const double share = share_across_nodes(segment.collective, shape.nodes);
       const CollectiveTime time =
-          collective_time(segment.collective.kind, segment.collective.bytes, shape, model.calibration);
+          collective_time(segment.collective.kind, segment.collective.bytes * share, shape, model.calibration);
       timed.times.push_back(segment.collective.group == Axis::tensor ? slower(time.total, of_framework)
                                                                      : with_siblings(time));
       timed.host += model.law.host_launch_s;
@@ -95,6 +96,12 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
 bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
   if (!segment.is_collective || segment.hides_behind <= 0) return false;
   switch (segment.collective.group) {
+    case Axis::ring:
+      return overlap.context;
+    case Axis::expert:
+      return overlap.expert;
+    case Axis::secondary:
+    case Axis::expert_data:
     case Axis::shard:
     case Axis::replica:
       if (is_host_copy(segment.collective.kind)) return true;

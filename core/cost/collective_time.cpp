@@ -19,6 +19,7 @@ const char* word(CollectiveKind kind) {
     case CollectiveKind::all_to_all:
       return "all_to_all";
     case CollectiveKind::broadcast:
+    case CollectiveKind::exchange:
     case CollectiveKind::host_copy:
     case CollectiveKind::nvme_copy:
       break;
@@ -131,6 +132,13 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
 
 }  // namespace
 
+double share_across_nodes(const Collective& collective, std::int32_t nodes) {
+  if (nodes < 2 || collective.copies < 2) return 1;
+  const double copies = collective.copies;
+  const double among = collective.most_nodes > 0 ? std::min(nodes, collective.most_nodes) : nodes;
+  return among * (1 - std::pow(1 - 1 / among, copies)) / copies;
+}
+
 double bus_factor(CollectiveKind kind, std::int32_t ranks) {
   const double n = ranks;
   switch (kind) {
@@ -141,6 +149,7 @@ double bus_factor(CollectiveKind kind, std::int32_t ranks) {
     case CollectiveKind::all_to_all:
       return (n - 1) / n;
     case CollectiveKind::broadcast:
+    case CollectiveKind::exchange:
     case CollectiveKind::host_copy:
     case CollectiveKind::nvme_copy:
       break;

@@ -38,6 +38,11 @@ struct CollectiveTime {
   Seconds shared;  // expected time if the sibling groups that share the NICs run at the same time
 };
 
+/// Share of a collective's bytes that still travels where its group spans `nodes`: less than all of them in a
+/// deduplicated dispatch, whose k copies of a token go to M (1 - (1 - 1/M)^k) of M nodes on average, each node as
+/// likely.
+double share_across_nodes(const Collective& collective, std::int32_t nodes);
+
 double bus_factor(CollectiveKind kind, std::int32_t ranks);
 
 CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,

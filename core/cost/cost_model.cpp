@@ -29,36 +29,19 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   model.host_rate = host_rate(node);
   const double drives = std::min(node.nvme_read.value, node.nvme_write.value) / std::max(1.0, sharers);
   model.nvme_rate = {std::min(model.host_rate.value, drives)};
-  model.tensor = group_shape(plan, topology, Axis::tensor);
-  model.context = group_shape(plan, topology, Axis::context);
-  model.data = group_shape(plan, topology, Axis::data);
-  model.shard = group_shape(plan, topology, Axis::shard);
-  model.replica = group_shape(plan, topology, Axis::replica);
-  model.embedding = group_shape(plan, topology, Axis::embedding);
+  for (std::size_t axis = 0; axis < axis_count; ++axis) {
+    model.groups[axis] = group_shape(plan, topology, static_cast<Axis>(axis));
+  }
+  const double sharding = shape_of(model, Axis::shard).ranks;
   model.slowest =
       constant(calibration, "rank_spread").value * expected_maximum(static_cast<double>(world_size(plan.degrees)));
-  model.block_wait = constant(calibration, "block_spread").value * expected_maximum(model.shard.ranks);
-  model.broadcasts = {constant(calibration, "broadcast_ms").value * 1e-3 * model.shard.ranks};
+  model.block_wait = constant(calibration, "block_spread").value * expected_maximum(sharding);
+  model.broadcasts = {constant(calibration, "broadcast_ms").value * 1e-3 * sharding};
   return model;
 }
 
 const GroupShape& shape_of(const CostModel& model, Axis axis) {
-  switch (axis) {
-    case Axis::tensor:
-      return model.tensor;
-    case Axis::context:
-      return model.context;
-    case Axis::shard:
-      return model.shard;
-    case Axis::replica:
-      return model.replica;
-    case Axis::embedding:
-      return model.embedding;
-    case Axis::data:
-    case Axis::pipeline:
-      break;
-  }
-  return model.data;
+  return model.groups[static_cast<std::size_t>(axis)];
 }
 
 }  // namespace stagecraft

@@ -21,8 +21,8 @@ struct CostModel {
   double slowest = 0;     // how much longer kernels take on the slowest rank of the job, as a fraction
   double block_wait = 0;  // the same of a block between two collectives of the sharding group, beside `slowest`
   Seconds broadcasts;     // host time of broadcasting every rank's share of the updated parameters
-  BytesPerSecond host_rate, nvme_rate;                          // of each GPU while all GPUs of its node copy
-  GroupShape tensor, context, data, shard, replica, embedding;  // shapes of the plan's groups on the topology
+  BytesPerSecond host_rate, nvme_rate;        // of each GPU while all GPUs of its node copy
+  std::array<GroupShape, axis_count> groups;  // [Axis] of the plan on the topology
 };
 
 /// Throws std::invalid_argument if the calibration lacks the law of a kernel that the plan runs.
@@ -56,7 +56,7 @@ std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, 
 CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
                        PipelineRank rank, const Op& op);
 
-/// The collective behind a reduction or gather: kind, axis and bytes, for a stage held by `rank`.
+/// The collective behind a reduction or gather of a stage, its experts apart: kind, axis and bytes.
 Collective collective_of(const Plan& plan, const Op& op);
 
 /// What the run asks of the laws outside the ranges that they were measured over, one sentence each.

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "plan/attended.hpp"
 #include "schedule/body.hpp"
 
 namespace stagecraft {
@@ -32,23 +33,57 @@ Flops plain_flops(const Plan& plan) {
   return 3.0 * sequences(plan) * forward;
 }
 
-// Forward products of one block with weights, per token: 2 x weights.
-double block_weights(const Plan& plan) {
+// Weights of the matrix products that a token passes in a block: top_k experts of all of them.
+double block_weights(const Plan& plan, const BlockKind& kind) {
   const AttentionSpec& attention = plan.model.attention;
+  const LatentSpec& latent = attention.latent;
   const MlpSpec& mlp = plan.model.mlp;
-  const double qkv = static_cast<double>((attention.heads + 2 * attention.kv_heads) * attention.head_dim);
-  const double projection = static_cast<double>(attention.heads * attention.head_dim);
+  const MoeSpec& moe = plan.model.moe;
+  const auto heads = static_cast<double>(attention.heads);
+  double projections = 0;
+  if (latent.kv_rank > 0) {
+    const auto query = heads * static_cast<double>(attention.head_dim + latent.rope_dim);
+    const auto rank = static_cast<double>(latent.query_rank), kv_rank = static_cast<double>(latent.kv_rank);
+    projections = rank > 0 ? rank * (hidden(plan) + query) : hidden(plan) * query;
+    projections += hidden(plan) * (kv_rank + static_cast<double>(latent.rope_dim));
+    projections += kv_rank * heads * static_cast<double>(attention.head_dim + latent.value_dim);
+    projections += heads * static_cast<double>(latent.value_dim) * hidden(plan);
+  } else {
+    const double qkv = static_cast<double>((attention.heads + 2 * attention.kv_heads) * attention.head_dim);
+    const double projection = heads * static_cast<double>(attention.head_dim);
+    projections = hidden(plan) * (qkv + projection);
+  }
+  if (kind.cross) projections *= 2;
+  if (kind.prediction) projections += 2 * hidden(plan) * hidden(plan);
   const double matrices = mlp.gated ? 3 : 2;
-  return hidden(plan) * (qkv + projection + matrices * static_cast<double>(mlp.ffn_hidden));
+  if (!kind.experts) return projections + hidden(plan) * matrices * static_cast<double>(mlp.ffn_hidden);
+  const double inner = static_cast<double>(moe.top_k * moe.ffn_hidden + moe.shared_ffn_hidden);
+  return projections + hidden(plan) * (matrices * inner + static_cast<double>(moe.experts));
 }
 
-// 3 x forward, with `attended` of the score matrix.
+// Width of one head's products with keys and with values, all heads together.
+double attention_width(const Plan& plan) {
+  const AttentionSpec& attention = plan.model.attention;
+  const bool latent = attention.latent.kv_rank > 0;
+  const std::int64_t key = attention.head_dim + (latent ? attention.latent.rope_dim : 0);
+  const std::int64_t value = latent ? attention.latent.value_dim : attention.head_dim;
+  return static_cast<double>(attention.heads) * static_cast<double>(key + value) / 2;
+}
+
+// 3 x forward, with `attended` of the score matrix of a causal mask; windows see less.
 Flops gemm_flops(const Plan& plan, double attended) {
   if (is_plain(plan)) return plain_flops(plan);
-  const AttentionSpec& attention = plan.model.attention;
-  const double width = static_cast<double>(attention.heads * attention.head_dim);
-  const double per_token = blocks(plan) * (2 * block_weights(plan) + 4 * length(plan) * width * attended) +
-                           2 * hidden(plan) * vocabulary(plan);
+  double per_token = 0;
+  for (const Layer& layer : plan.layers) {
+    if (layer.kind != LayerKind::block) continue;
+    const BlockKind kind = block_kind(plan.model, layer.index);
+    const std::int64_t window = kind.windowed ? plan.model.attention.window : 0;
+    const double share = 2 * attended_pairs({true, window, {}}, length(plan)) / (length(plan) * length(plan));
+    per_token += 2 * block_weights(plan, kind) + 4 * length(plan) * attention_width(plan) * attended * share;
+    if (kind.cross) per_token += 4 * static_cast<double>(encoder_length(plan)) * attention_width(plan);
+    if (kind.prediction) per_token += 2 * hidden(plan) * vocabulary(plan);
+  }
+  if (plan.model.head.projection && !plan.model.head.first_token) per_token += 2 * hidden(plan) * vocabulary(plan);
   return Flops{3 * tokens_of_step(plan) * per_token};
 }
 
@@ -68,7 +103,7 @@ Flops megatron_sc21(const Plan& plan) {
 Flops parameters_and(const Plan& plan, double attention) {
   if (is_plain(plan)) return plain_flops(plan);
   const double extra = attention * blocks(plan) * hidden(plan) * length(plan);
-  return Flops{tokens_of_step(plan) * (6 * parameters_of(plan.model) + extra)};
+  return Flops{tokens_of_step(plan) * (6 * active_parameters_of(plan.model) + extra)};
 }
 
 Flops six_n(const Plan& plan) {
@@ -101,7 +136,7 @@ Flops whole_square_flops(const Body& body) {
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
       const bool skips = segment.kernel.kind == KernelKind::attention && segment.kernel.causal;
-      sum += segment.kernel.flops * (part.repeat * (skips ? 2.0 : 1.0));
+      sum += segment.kernel.flops * (part.repeat * segment.kernel.average * (skips ? 2.0 : 1.0));
     }
   }
   return sum;

@@ -62,9 +62,10 @@ std::vector<std::string> outside_measured_range(const CostModel& model, const Sc
       }
     }
   }
-  if (group_size(plan.degrees, Axis::data) > 1 && model.data.nodes > 2) {
+  const GroupShape& data = shape_of(model, Axis::data);
+  if (group_size(plan.degrees, Axis::data) > 1 && data.nodes > 2) {
     found.insert(
-        fmt::format("the data group spans {} nodes; all-reduce by size was measured on one and two", model.data.nodes));
+        fmt::format("the data group spans {} nodes; all-reduce by size was measured on one and two", data.nodes));
   }
   return {found.begin(), found.end()};
 }

@@ -5,6 +5,7 @@
 
 #include "cost/cost_model.hpp"
 #include "schedule/body_shape.hpp"
+#include "spec/precision.hpp"
 #include "spec/recipe.hpp"
 
 namespace stagecraft {
@@ -23,18 +24,57 @@ PipelineRank destination(const Schedule& schedule, const Op& op) {
   return rank_of(schedule, Stage{next}, op.replica);
 }
 
-/// Under hybrid sharding the replicas of a shard add up what the reduce-scatter left.
-void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, CollectiveTime& time) {
-  if (group_size(plan.degrees, Axis::replica) < 2) return;
-  const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
-  const CollectiveTime more =
-      collective_time(CollectiveKind::all_reduce, scattered / shards, model.replica, model.calibration);
+/// One behind the other.
+void append(const CollectiveTime& more, CollectiveTime& time) {
   time.total.expected += more.total.expected;
   time.total.low += more.total.low;
   time.total.high += more.total.high;
   time.latency += more.latency;
   time.wire_bytes += more.wire_bytes;
   time.shared += more.shared;
+}
+
+/// Bytes per gradient that a reduction moves.
+double reduced_bytes(const Plan& plan) {
+  if (plan.run.gradient_compression != GradientCompression::none) return gradient_wire_bytes(plan.run);
+  return size_of(gradient_dtype(plan.run)).value;
+}
+
+/// Under hybrid sharding the replicas of a shard add up what the reduce-scatter left.
+void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, CollectiveTime& time) {
+  if (group_size(plan.degrees, Axis::replica) < 2) return;
+  const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
+  const CollectiveTime more = collective_time(CollectiveKind::all_reduce, scattered / shards,
+                                              shape_of(model, Axis::replica), model.calibration);
+  append(more, time);
+}
+
+/// The experts' part, over the ranks that hold the same ones, behind the dense one.
+void add_experts(const CostModel& model, const Plan& plan, const Op& op, double buckets, CollectiveTime& time) {
+  const double parameters = op.stage.valid() ? expert_parameters_per_rank(plan, op.stage) : 0;
+  if (parameters <= 0 || group_size(plan.degrees, Axis::expert_data) < 2) return;
+  const bool reduces = op.kind == OpKind::reduce_grad;
+  const CollectiveKind kind = !reduces                   ? CollectiveKind::all_gather
+                              : plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter
+                                                         : CollectiveKind::all_reduce;
+  const double bytes = parameters * (reduces ? reduced_bytes(plan) : bytes_of(recipe_of(plan.run)).compute);
+  append(collective_time(kind, Bytes{bytes / buckets}, shape_of(model, Axis::expert_data), model.calibration), time);
+}
+
+/// What turning gradients into a smaller format and back takes: each is read and written twice.
+void add_compression(const CostModel& model, const Plan& plan, double parameters, double buckets,
+                     CollectiveTime& time) {
+  if (plan.run.gradient_compression == GradientCompression::none) return;
+  Kernel kernel;
+  kernel.launches = 2;
+  const double gradient = size_of(gradient_dtype(plan.run)).value;
+  kernel.bytes = Bytes{2 * parameters * (gradient + reduced_bytes(plan)) / buckets};
+  const TimeEstimate passes = kernel_time(kernel, model.law);
+  CollectiveTime more;
+  more.total = passes;
+  more.latency = passes.expected;
+  more.shared = passes.expected;
+  append(more, time);
 }
 
 /// A framework that broadcasts every rank's share of the updated parameters by itself pays the host for each.
@@ -97,11 +137,12 @@ CollectiveTime none() {
 
 Collective collective_of(const Plan& plan, const Op& op) {
   const BodyShape shape = body_shape(plan);
-  const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) : 0;
+  const double experts = op.stage.valid() ? expert_parameters_per_rank(plan, op.stage) : 0;
+  const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) - experts : 0;
   switch (op.kind) {
     case OpKind::reduce_grad:
       return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * shape.gradient}};
+              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * reduced_bytes(plan)}};
     case OpKind::reduce_tied:
       return {CollectiveKind::all_reduce, Axis::embedding,
               Bytes{static_cast<double>(shape.vocabulary) * static_cast<double>(shape.hidden) * shape.gradient}};
@@ -137,6 +178,8 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
           in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
       CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
+      if (op.kind != OpKind::reduce_tied) add_experts(model, plan, op, buckets, time);
+      if (reduces) add_compression(model, plan, work.bytes.value / reduced_bytes(plan), buckets, time);
       if (in_buckets) time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
       return with_broadcasts(model, plan, op, time);
     }

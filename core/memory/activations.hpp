@@ -37,22 +37,23 @@ struct SavedTensor {
 };
 
 /// A transformer block as Megatron-LM computes it (arXiv 2205.05198, section 4.1 and figure 3): 34 sbh + 5 as^2b bytes
-/// in 16 bit with dropout and materialised scores, and the statistics of the two norms, which the paper leaves out.
-std::vector<SavedTensor> block_tensors(const LocalShape& shape);
-
-/// A block whose MLP is experts: router, the tokens sent to this rank's experts (every expert gets its even share,
-/// `capacity_factor` of it if that is set), shared experts (Megatron-LM, core/transformer/moe).
-std::vector<SavedTensor> moe_block_tensors(const LocalShape& shape);
+/// in 16 bit with dropout and materialised scores, and the statistics of the norms, which the paper leaves out. `shape`
+/// is that of the block's own sequence. Experts in the MLP's place: router, the tokens sent to this rank's experts,
+/// shared experts (Megatron-LM, core/transformer/moe). The encoder's output, which all decoder blocks of a stage read,
+/// is the stage's (encoder_output).
+std::vector<SavedTensor> block_tensors(const LocalShape& shape, const BlockKind& kind = {});
 
 /// Tokens of a micro-batch, each counted once per expert of this rank that it is sent to.
 double routed_tokens(const LocalShape& shape);
 
 /// The parts that blocks are put together from.
-void add_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
-void add_latent_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
 void add_mlp_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
 void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
-void add_core_attention_tensors(const LocalShape& shape, double output, std::vector<SavedTensor>& rows);
+void add_cross_attention_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
+void add_prediction_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows);
+
+/// What a decoder block's attention to an encoder reads; one tensor per micro-batch, whatever the number of blocks.
+SavedTensor encoder_output(const LocalShape& shape);
 
 /// Token ids and the dropout mask. The output is the first block's input and counted there.
 std::vector<SavedTensor> embedding_tensors(const LocalShape& shape);
@@ -80,7 +81,6 @@ struct WorkingSet {
   Bytes forward;
   Bytes backward;  // gradients passed between kernels, recomputed tensors included
 };
-WorkingSet block_working_set(const LocalShape& shape, Recompute recompute);
-WorkingSet moe_block_working_set(const LocalShape& shape, Recompute recompute);
+WorkingSet block_working_set(const LocalShape& shape, const BlockKind& kind, Recompute recompute);
 
 }  // namespace stagecraft

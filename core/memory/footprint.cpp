@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "memory/block_memory.hpp"
 #include "memory/framework.hpp"
 #include "memory/moments.hpp"
 #include "memory/sharded.hpp"
@@ -19,38 +21,11 @@ struct LayerMemory {
   LayerActivations activations;
 };
 
-/// A kind of block, recomputed and not.
-struct BlockMemory {
-  ParameterCount parameters;
-  LayerActivations kept, recomputed;
-  WorkingSet working_kept, working_recomputed;
-  Bytes largest_weight_gradient;
-};
-
 struct LayerTable {
   LayerMemory embedding, head, loss;
-  BlockMemory dense, experts;
+  std::vector<BlockMemory> blocks;  // one per kind, in the order of the model
   WeightGradientBytes weight_gradients;
 };
-
-BlockMemory block_memory(const LocalShape& shape, const std::vector<ParameterTensor>& parameters,
-                         const std::vector<SavedTensor>& tensors, bool experts, Recompute recompute) {
-  // Blocks outside the scope of full recompute keep all.
-  const Recompute rest = recompute == Recompute::full ? Recompute::none : recompute;
-  const auto working = experts ? moe_block_working_set : block_working_set;
-  BlockMemory block;
-  block.parameters = count_on_rank(parameters, shape.tensor, shape.expert);
-  block.kept = activations_of(shape, tensors, rest);
-  block.working_kept = working(shape, rest);
-  if (recompute == rest) {
-    block.recomputed = block.kept;
-    block.working_recomputed = block.working_kept;
-  } else {
-    block.recomputed = activations_of(shape, tensors, recompute);
-    block.working_recomputed = working(shape, recompute);
-  }
-  return block;
-}
 
 LayerTable layer_table(const Plan& plan, const LocalShape& shape) {
   const Recompute recompute = plan.run.recompute;
@@ -58,18 +33,16 @@ LayerTable layer_table(const Plan& plan, const LocalShape& shape) {
     return LayerMemory{count_on_rank(parameter_tensors(plan, {kind, 0}), shape.tensor, shape.expert),
                        activations_of(shape, tensors, recompute)};
   };
-  const auto last = static_cast<std::int32_t>(plan.model.blocks - 1);
-  const bool has_experts = plan.model.moe.experts > 0;
   LayerTable table;
   table.embedding = layer_of(LayerKind::embedding, embedding_tensors(shape));
   table.head = layer_of(LayerKind::head, head_tensors(shape));
   table.loss.activations = activations_of(shape, loss_tensors(shape), recompute);
-  const std::vector<ParameterTensor> first_block = parameter_tensors(plan, {LayerKind::block, 0});
-  const std::vector<ParameterTensor> last_block = parameter_tensors(plan, {LayerKind::block, last});
-  table.dense = block_memory(shape, first_block, block_tensors(shape), false, recompute);
-  if (has_experts) table.experts = block_memory(shape, last_block, moe_block_tensors(shape), true, recompute);
-  table.weight_gradients =
-      weight_gradients(shape, has_experts ? last_block : first_block, habits_of(plan.run).weight_gradient);
+  table.blocks = block_memories(plan, shape);
+  const BlockMemory& largest =
+      *std::max_element(table.blocks.begin(), table.blocks.end(),
+                        [](const auto& x, const auto& y) { return x.parameters.all() < y.parameters.all(); });
+  table.weight_gradients = weight_gradients(shape, parameter_tensors(plan, {LayerKind::block, largest.first}),
+                                            habits_of(plan.run).weight_gradient);
   return table;
 }
 
@@ -79,23 +52,29 @@ void add_layer(const LayerMemory& layer, ParameterCount& parameters, StageMemory
   stage.held_by_weight_grad += layer.activations.held_by_weight_grad;
 }
 
+// A module of multi-token prediction runs the model's head and loss once more; their parameters are the model's own.
+void add_prediction_head(const LayerTable& table, StageMemory& stage) {
+  stage.activation_per_micro_batch += table.head.activations.kept;
+  stage.held_by_weight_grad += table.head.activations.held_by_weight_grad;
+  stage.logits_per_micro_batch += table.loss.activations.kept;
+  stage.logits_held_by_weight_grad += table.loss.activations.held_by_weight_grad;
+}
+
 WorkingSet worse(const WorkingSet& a, const WorkingSet& b) {
   return {std::max(a.forward, b.forward), std::max(a.backward, b.backward)};
 }
 
-/// Blocks of a stage by kind, in order: dense ones come first.
-struct BlockCounts {
-  std::int64_t dense = 0, experts = 0;
-};
+using BlockCounts = std::vector<std::int64_t>;  // blocks of a stage, of each kind of the table
 
 void add_blocks(const Plan& plan, const LayerTable& table, const BlockCounts& counts, StageParts& parts,
                 StageMemory& stage) {
-  const std::int64_t all = counts.dense + counts.experts;
+  const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   const RecomputedBlocks scope = recomputed_blocks(plan.run, all);
   const bool offloads = plan.run.offload.activations != Home::gpu;
   std::int64_t left = plan.run.recompute == Recompute::full ? scope.count : all;
-  for (const auto& [block, count] :
-       {std::pair{&table.dense, counts.dense}, std::pair{&table.experts, counts.experts}}) {
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    const std::int64_t count = counts[kind];
+    const BlockMemory* const block = &table.blocks[kind];
     if (count == 0) continue;
     const std::int64_t recomputed = std::min(left, count);
     left -= recomputed;
@@ -153,8 +132,9 @@ void fill_transformer_stage(const Plan& plan, const LocalShape& shape, const Lay
                             StageMemory& stage) {
   StageParts parts;
   StageCounts held;
-  BlockCounts blocks;
+  BlockCounts blocks(table.blocks.size());
   ParameterCount parameters;
+  bool attends = false;  // to an encoder's output
   for (std::int32_t l = range.first; l < range.last; ++l) {
     const Layer& layer = plan.layers[static_cast<std::size_t>(l)];
     switch (layer.kind) {
@@ -176,19 +156,27 @@ void fill_transformer_stage(const Plan& plan, const LocalShape& shape, const Lay
         break;
       case LayerKind::loss:
         parts.has_loss = true;
-        stage.logits_per_micro_batch = table.loss.activations.kept;
-        stage.logits_held_by_weight_grad = table.loss.activations.held_by_weight_grad;
+        stage.logits_per_micro_batch += table.loss.activations.kept;
+        stage.logits_held_by_weight_grad += table.loss.activations.held_by_weight_grad;
         break;
-      case LayerKind::block:
-      case LayerKind::plain: {
-        const bool experts = plan.model.moe.experts > 0 && layer.index >= plan.model.moe.dense_blocks;
-        const BlockMemory& block = experts ? table.experts : table.dense;
-        ++(experts ? blocks.experts : blocks.dense);
+      case LayerKind::block: {
+        const std::size_t kind = kind_of(table.blocks, plan.model, layer.index);
+        const BlockMemory& block = table.blocks[kind];
+        ++blocks[kind];
         held.blocks += block.parameters;
         if (block.parameters.all() > held.largest_block.all()) held.largest_block = block.parameters;
+        if (block.kind.prediction) add_prediction_head(table, stage);
+        attends = attends || block.kind.cross;
         break;
       }
+      case LayerKind::plain:
+        break;
     }
+  }
+  if (attends) {
+    const LayerActivations output = activations_of(shape, {encoder_output(shape)}, plan.run.recompute);
+    stage.activation_per_micro_batch += output.kept;
+    stage.held_by_weight_grad += output.held_by_weight_grad;
   }
   parameters += held.blocks;
   set_resident(plan, parameters, stage);

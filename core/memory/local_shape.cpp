@@ -5,6 +5,7 @@
 #include "spec/precision.hpp"
 
 namespace stagecraft {
+
 LocalShape local_shape(const Plan& plan) {
   const ModelSpec& model = plan.model;
   const RunSpec& run = plan.run;
@@ -26,16 +27,28 @@ LocalShape local_shape(const Plan& plan) {
   shape.gated = model.mlp.gated;
   shape.layer_norm = model.norm == Norm::layer_norm;
   shape.dropout = model.dropout > 0;
+  shape.post_norms = model.post_norms;
+  shape.head_norms = model.attention.qk_norm;
+  if (model.encoder_blocks > 0) shape.encoder_sequence = static_cast<double>(encoder_length(plan));
   shape.relu = model.mlp.activation == Activation::relu;
   shape.fused = run.fused_kernels;
   shape.attention_kernel = run.attention_kernel;
-  shape.latent = model.attention.latent;
+  shape.attention = model.attention;
   shape.moe = model.moe;
   shape.expert = static_cast<double>(run.parallel.expert);
+  shape.expert_tensor = static_cast<double>(group_size(plan.degrees, Axis::expert_tensor));
+  if (model.moe.capacity_factor <= 0) shape.expert_load = plan.busiest_expert_rank;
   shape.modules = run.recompute_modules;
   shape.loss = run.loss_kernel;
   shape.drops_logits = run.framework == Framework::fsdp;
   return shape;
+}
+
+LocalShape encoder_shape_of(const Plan& plan, const LocalShape& shape) {
+  LocalShape encoder = shape;
+  encoder.sequence = static_cast<double>(encoder_length(plan));
+  encoder.tokens = encoder.sequence * shape.samples;
+  return encoder;
 }
 
 Bytes bytes_on_rank(const LocalShape& shape, double elements, Dtype dtype, Shard shard) {

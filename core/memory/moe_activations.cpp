@@ -1,5 +1,6 @@
 // A block whose MLP is experts (Megatron-LM, core/transformer/moe: router.py, token_dispatcher.py, experts.py with
-// grouped GEMMs). Every expert gets its even share of the tokens.
+// grouped GEMMs). Every expert gets its even share of the tokens, those of the
+// busiest rank `expert_load` of it.
 
 #include "memory/activations.hpp"
 
@@ -9,7 +10,7 @@ double routed_tokens(const LocalShape& shape) {
   const double share = shape.tokens * static_cast<double>(shape.moe.top_k);
   // Under sequence parallelism each tensor rank routes its own part and the group gathers them again for the experts,
   // whose matrices are divided over it.
-  return shape.moe.capacity_factor > 0 ? share * shape.moe.capacity_factor : share;
+  return share * (shape.moe.capacity_factor > 0 ? shape.moe.capacity_factor : shape.expert_load);
 }
 
 void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
@@ -22,6 +23,8 @@ void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
   constexpr auto to_input_grad = Held::forward_to_input_grad;
   constexpr auto to_weight_grad = Held::forward_to_weight_grad;
   constexpr auto from_input_grad = Held::input_grad_to_weight_grad;
+  // The ranks that share an expert gather each other's rows.
+  const Shard gathered = shape.expert_tensor > 1 ? Shard::whole : Shard::sequence;
 
   rows.push_back({"mlp norm input", width, dtype, Shard::sequence, to_input_grad, Dropped::by_full});
   rows.push_back({"mlp norm statistics", shape.tokens * (shape.layer_norm ? 2 : 1), Dtype::fp32, Shard::sequence,
@@ -33,7 +36,7 @@ void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
                   to_input_grad, Dropped::by_full});
   rows.push_back({"row of each routed token", routed, Dtype::int64, Shard::sequence, to_input_grad, Dropped::by_full});
   rows.push_back(
-      {"experts input", routed * shape.hidden, shape.linear_input, Shard::whole, to_weight_grad, Dropped::by_full});
+      {"experts input", routed * shape.hidden, shape.linear_input, gathered, to_weight_grad, Dropped::by_full});
   rows.push_back(
       {"experts activation input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp, shape.gated ? 0.5 : 1});
   rows.push_back(
@@ -51,20 +54,8 @@ void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
     rows.push_back({"mlp residual dropout mask", width, Dtype::int8, Shard::sequence, to_input_grad, Dropped::by_full});
   }
   rows.push_back({"experts up gradient", up, shape.linear_input, Shard::tensor, from_input_grad, Dropped::by_full});
-  rows.push_back({"experts down gradient", routed * shape.hidden, shape.linear_input, Shard::whole, from_input_grad,
+  rows.push_back({"experts down gradient", routed * shape.hidden, shape.linear_input, gathered, from_input_grad,
                   Dropped::by_full});
-}
-
-std::vector<SavedTensor> moe_block_tensors(const LocalShape& shape) {
-  std::vector<SavedTensor> rows;
-  rows.reserve(32);
-  if (shape.latent.kv_rank > 0) {
-    add_latent_attention_tensors(shape, rows);
-  } else {
-    add_attention_tensors(shape, rows);
-  }
-  add_moe_tensors(shape, rows);
-  return rows;
 }
 
 }  // namespace stagecraft

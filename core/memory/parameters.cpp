@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "memory/attention_memory.hpp"
+
 namespace stagecraft {
 namespace {
 
@@ -12,37 +14,6 @@ void add_norm(const ModelSpec& model, const char* weight, const char* bias, std:
 }
 
 using Tensors = std::vector<ParameterTensor>;
-
-void add_attention(const ModelSpec& model, Tensors& tensors) {
-  const double hidden = static_cast<double>(model.hidden);
-  const double query = static_cast<double>(model.attention.heads * model.attention.head_dim);
-  const double key = static_cast<double>(model.attention.kv_heads * model.attention.head_dim);
-  tensors.push_back({"qkv weight", hidden * (query + 2 * key), true, true, query + 2 * key});
-  if (model.attention.bias) tensors.push_back({"qkv bias", query + 2 * key, true, false});
-  tensors.push_back({"projection weight", query * hidden, true, true, hidden});
-  if (model.attention.bias) tensors.push_back({"projection bias", hidden, false, false});
-}
-
-void add_latent_attention(const ModelSpec& model, Tensors& tensors) {
-  const LatentSpec& latent = model.attention.latent;
-  const double hidden = static_cast<double>(model.hidden);
-  const double heads = static_cast<double>(model.attention.heads);
-  const double rope = static_cast<double>(latent.rope_dim), value = static_cast<double>(latent.value_dim);
-  const double nope = static_cast<double>(model.attention.head_dim);
-  const double query = heads * (nope + rope), up = heads * (nope + value);
-  const double query_rank = static_cast<double>(latent.query_rank), kv_rank = static_cast<double>(latent.kv_rank);
-  if (query_rank > 0) {
-    tensors.push_back({"query down weight", hidden * query_rank, false, true, query_rank});
-    tensors.push_back({"query latent norm", query_rank, false, false});
-    tensors.push_back({"query up weight", query_rank * query, true, true, query});
-  } else {
-    tensors.push_back({"query weight", hidden * query, true, true, query});
-  }
-  tensors.push_back({"key-value down weight", hidden * (kv_rank + rope), false, true, kv_rank + rope});
-  tensors.push_back({"key-value latent norm", kv_rank, false, false});
-  tensors.push_back({"key-value up weight", kv_rank * up, true, true, up});
-  tensors.push_back({"projection weight", heads * value * hidden, true, true, hidden});
-}
 
 void add_mlp(const ModelSpec& model, double inner, const char* up_name, const char* down_name, Tensors& tensors) {
   const double hidden = static_cast<double>(model.hidden);
@@ -68,20 +39,38 @@ void add_experts(const ModelSpec& model, Tensors& tensors) {
 
 Tensors block_parameters(const ModelSpec& model, std::int32_t index) {
   Tensors tensors;
-  tensors.reserve(16);
+  tensors.reserve(24);
+  const BlockKind kind = block_kind(model, index);
   add_norm(model, "attention norm weight", "attention norm bias", tensors);
-  if (model.attention.latent.kv_rank > 0) {
-    add_latent_attention(model, tensors);
-  } else {
-    add_attention(model, tensors);
-  }
+  attention_memory_of(model.attention).add_parameters(model, tensors);
   add_norm(model, "mlp norm weight", "mlp norm bias", tensors);
-  if (model.moe.experts > 0 && index >= model.moe.dense_blocks) {
+  if (kind.experts) {
     add_experts(model, tensors);
   } else {
     add_mlp(model, static_cast<double>(model.mlp.ffn_hidden), "mlp up weight", "mlp down weight", tensors);
   }
+  if (model.post_norms) {
+    add_norm(model, "attention post-norm weight", "attention post-norm bias", tensors);
+    add_norm(model, "mlp post-norm weight", "mlp post-norm bias", tensors);
+  }
+  if (kind.cross) {
+    add_grouped_parameters(model, tensors);
+    add_norm(model, "cross-attention norm weight", "cross-attention norm bias", tensors);
+  }
+  if (kind.prediction) {
+    const double hidden = static_cast<double>(model.hidden);
+    tensors.push_back({"prediction projection weight", 2 * hidden * hidden, false, true, hidden});
+    for (int norm = 0; norm < 3; ++norm) add_norm(model, "prediction norm weight", "prediction norm bias", tensors);
+  }
   return tensors;
+}
+
+// The first block's table serves all blocks; an encoder has its own and a final norm.
+void add_relative_positions(const ModelSpec& model, Tensors& tensors) {
+  const double table = static_cast<double>(model.attention.relative_buckets * model.attention.heads);
+  const bool both = model.encoder_blocks > 0 && model.encoder_blocks < model.blocks;
+  if (table > 0) tensors.push_back({"relative positions", both ? 2 * table : table, true, false});
+  if (both && model.head.norm) add_norm(model, "encoder norm weight", "encoder norm bias", tensors);
 }
 
 double vocabulary_rows(const Plan& plan) {
@@ -96,19 +85,37 @@ double word_embedding_elements(const Plan& plan) {
 
 std::vector<ParameterTensor> parameter_tensors(const Plan& plan, const Layer& layer) {
   const ModelSpec& model = plan.model;
+  const double hidden = static_cast<double>(model.hidden);
   std::vector<ParameterTensor> tensors;
   switch (layer.kind) {
     case LayerKind::block:
       return block_parameters(model, layer.index);
     case LayerKind::embedding:
-      tensors.push_back({"word embedding", word_embedding_elements(plan), true, true, vocabulary_rows(plan)});
+      if (model.embedding.patch_inputs > 0) {
+        const double inputs = static_cast<double>(model.embedding.patch_inputs);
+        tensors.push_back({"patch projection", (inputs + 1) * hidden, false, true, hidden});
+      } else {
+        tensors.push_back({"word embedding", word_embedding_elements(plan), true, true, vocabulary_rows(plan)});
+      }
+      if (const std::int64_t rows = model.embedding.extra_tokens + model.embedding.token_types; rows > 0) {
+        tensors.push_back({"extra tokens and token types", static_cast<double>(rows) * hidden, false, false});
+      }
+      if (model.embedding.norm) add_norm(model, "embedding norm weight", "embedding norm bias", tensors);
+      add_relative_positions(model, tensors);
       if (model.positions == Positions::learned) {
         tensors.push_back(
             {"position embedding", static_cast<double>(model.sequence_length * model.hidden), false, false});
       }
       break;
     case LayerKind::head:
-      add_norm(model, "final norm weight", "final norm bias", tensors);
+      if (model.head.norm) add_norm(model, "final norm weight", "final norm bias", tensors);
+      if (model.head.transform) {
+        tensors.push_back({"head transform", hidden * hidden + hidden, false, true, hidden});
+        add_norm(model, "head transform norm weight", "head transform norm bias", tensors);
+      }
+      if (model.head.pooler) tensors.push_back({"pooler", hidden * hidden + hidden, false, true, hidden});
+      if (!model.head.projection) break;
+      if (model.head.bias) tensors.push_back({"head bias", vocabulary_rows(plan), true, false});
       if (!model.tied_embeddings) {
         tensors.push_back({"head weight", word_embedding_elements(plan), true, true, vocabulary_rows(plan)});
       }
@@ -139,11 +146,13 @@ ParameterCount ParameterCount::operator-() const {
   return {-dense, -expert, -factored_dense, -factored_expert, -small};
 }
 
-ParameterCount count_on_rank(const std::vector<ParameterTensor>& tensors, double tensor, double expert) {
+ParameterCount count_on_rank(const std::vector<ParameterTensor>& tensors, double dense_tensor, double expert,
+                             double expert_tensor) {
   constexpr double small_tensor = 4096;
   ParameterCount count;
   for (const ParameterTensor& parameter : tensors) {
     const bool routed = parameter.experts > 0;
+    const double tensor = routed && expert_tensor > 0 ? expert_tensor : dense_tensor;
     const double matrices = routed ? std::ceil(parameter.experts / expert) : 1;
     const double whole = routed ? parameter.elements / parameter.experts : parameter.elements;
     const double one = parameter.divided ? std::ceil(whole / tensor) : whole;

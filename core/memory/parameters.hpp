@@ -35,7 +35,9 @@ struct ParameterCount {
   ParameterCount& operator+=(const ParameterCount& other);
   ParameterCount operator-() const;
 };
-ParameterCount count_on_rank(const std::vector<ParameterTensor>& tensors, double tensor, double expert);
+/// `expert_tensor` ranks share one expert; 0: as many as `tensor`.
+ParameterCount count_on_rank(const std::vector<ParameterTensor>& tensors, double tensor, double expert,
+                             double expert_tensor = 0);
 
 /// Parameters on one rank of a tensor group of `tensor` ranks, all experts included.
 double parameters_on_rank(const std::vector<ParameterTensor>& tensors, double tensor);

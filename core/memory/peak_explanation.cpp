@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "memory/activations.hpp"
+#include "memory/block_memory.hpp"
 #include "plan/recompute_scope.hpp"
 
 namespace stagecraft {
@@ -31,11 +31,12 @@ class TensorList {
   TensorList(const Plan& plan, const LocalShape& shape) : plan_(plan), shape_(shape) {}
 
   /// `times` tensors for every row that is kept from F to B.
-  void add(const std::vector<SavedTensor>& rows, MemoryClass memory_class, double times, Recompute recompute) {
+  void add(const LocalShape& shape, const std::vector<SavedTensor>& rows, MemoryClass memory_class, double times,
+           Recompute recompute) {
     if (times <= 0) return;
     for (const SavedTensor& row : rows) {
       if (row.held == Held::input_grad_to_weight_grad) continue;
-      const Bytes one = activations_of(shape_, {row}, recompute).kept;
+      const Bytes one = activations_of(shape, {row}, recompute).kept;
       if (one.value <= 0) continue;
       PeakTensor& tensor = by_name_[row.name];
       tensor.name = row.name;
@@ -47,29 +48,39 @@ class TensorList {
 
   void add_stage(Stage stage, double micro_batches) {
     const StageLayers range = plan_.stages[stage.index()];
-    double dense = 0, experts = 0;
+    std::vector<std::pair<BlockKind, double>> blocks;  // kind, count
+    double all = 0;
     for (std::int32_t l = range.first; l < range.last; ++l) {
       const Layer& layer = plan_.layers[static_cast<std::size_t>(l)];
       switch (layer.kind) {
         case LayerKind::embedding:
-          add(embedding_tensors(shape_), MemoryClass::activations, micro_batches, Recompute::none);
+          add(shape_, embedding_tensors(shape_), MemoryClass::activations, micro_batches, Recompute::none);
           break;
         case LayerKind::head:
-          add(head_tensors(shape_), MemoryClass::activations, micro_batches, Recompute::none);
+          add(shape_, head_tensors(shape_), MemoryClass::activations, micro_batches, Recompute::none);
           break;
         case LayerKind::loss:
-          add(loss_tensors(shape_), MemoryClass::logits, micro_batches, Recompute::none);
+          add(shape_, loss_tensors(shape_), MemoryClass::logits, micro_batches, Recompute::none);
           break;
         case LayerKind::block:
-          ++(plan_.model.moe.experts > 0 && layer.index >= plan_.model.moe.dense_blocks ? experts : dense);
+          count_block(blocks, memory_kind(plan_.model, layer.index));
+          ++all;
           break;
         case LayerKind::plain:
           break;
       }
     }
     if (plan_.run.offload.activations != Home::gpu) return;
-    add_blocks(block_tensors(shape_), dense, dense + experts, micro_batches);
-    if (experts > 0) add_blocks(moe_block_tensors(shape_), experts, dense + experts, micro_batches);
+    bool attends = false;
+    for (const auto& [kind, count] : blocks) {
+      const LocalShape shape = kind.encoder ? encoder_shape_of(plan_, shape_) : shape_;
+      add_blocks(shape, block_tensors(shape, kind), count, all, micro_batches);
+      attends = attends || kind.cross;
+      if (!kind.prediction) continue;
+      add(shape_, head_tensors(shape_), MemoryClass::activations, count * micro_batches, Recompute::none);
+      add(shape_, loss_tensors(shape_), MemoryClass::logits, count * micro_batches, Recompute::none);
+    }
+    if (attends) add(shape_, {encoder_output(shape_)}, MemoryClass::activations, micro_batches, Recompute::none);
   }
 
   std::vector<PeakTensor> sorted() const {
@@ -81,13 +92,24 @@ class TensorList {
   }
 
  private:
-  void add_blocks(const std::vector<SavedTensor>& rows, double count, double all, double micro_batches) {
+  static void count_block(std::vector<std::pair<BlockKind, double>>& blocks, const BlockKind& kind) {
+    const auto at = std::find_if(blocks.begin(), blocks.end(), [&](const auto& block) { return block.first == kind; });
+    if (at == blocks.end()) {
+      blocks.emplace_back(kind, 1);
+    } else {
+      ++at->second;
+    }
+  }
+
+  void add_blocks(const LocalShape& shape, const std::vector<SavedTensor>& rows, double count, double all,
+                  double micro_batches) {
     const Recompute rule = plan_.run.recompute;
-    if (rule != Recompute::full) return add(rows, MemoryClass::activations, count * micro_batches, rule);
+    if (rule != Recompute::full) return add(shape, rows, MemoryClass::activations, count * micro_batches, rule);
     const RecomputedBlocks scope = recomputed_blocks(plan_.run, static_cast<std::int64_t>(all));
     const double again = std::min(count, static_cast<double>(scope.count));
-    add(rows, MemoryClass::activations, std::ceil(again / static_cast<double>(scope.piece)) * micro_batches, rule);
-    add(rows, MemoryClass::activations, (count - again) * micro_batches, Recompute::none);
+    add(shape, rows, MemoryClass::activations, std::ceil(again / static_cast<double>(scope.piece)) * micro_batches,
+        rule);
+    add(shape, rows, MemoryClass::activations, (count - again) * micro_batches, Recompute::none);
   }
 
   const Plan& plan_;

@@ -16,7 +16,9 @@ struct Divided {
 Divided divided_from(const Plan& plan, std::int64_t from_stage) {
   if (plan.run.zero_stage < from_stage) return {};
   const double ranks = static_cast<double>(group_size(plan.degrees, Axis::shard));
-  return {ranks, std::max(1.0, ranks / static_cast<double>(plan.run.parallel.expert))};
+  const double holders =
+      ranks * plan.degrees.tensor / static_cast<double>(group_size(plan.degrees, Axis::expert_tensor));
+  return {ranks, std::max(1.0, holders / static_cast<double>(plan.run.parallel.expert))};
 }
 
 Bytes optimizer_bytes(const Plan& plan, const ParameterCount& count) {
@@ -42,7 +44,8 @@ ResidentStates resident_states(const Plan& plan, const ParameterCount& count) {
   const RunSpec& run = plan.run;
   const RecipeBytes& recipe = bytes_of(recipe_of(run));
   // Whole stages add up whole gradients until the step's one reduction.
-  const Divided gradients = run.sharding.unit == ShardUnit::block ? divided_from(plan, 2) : Divided{};
+  const bool sharded = reduces_in_backward(run.zero_stage, run.sharding);
+  const Divided gradients = sharded ? divided_from(plan, 2) : Divided{};
   const Divided parameters = divided_from(plan, 3);
   ResidentStates states;
   Bytes& weight = at(states.gpu, MemoryClass::parameters);
@@ -54,7 +57,7 @@ ResidentStates resident_states(const Plan& plan, const ParameterCount& count) {
   const double copies = habits_of(run).flat_gradients;
   gradient += gradient * copies;
   // A gradient that the host's optimizer reads is moved there as soon as it has been reduced.
-  if (run.zero_stage >= 2 && run.sharding.unit == ShardUnit::block) move(run.offload.optimizer, gradient, states);
+  if (sharded) move(run.offload.optimizer, gradient, states);
   move(run.offload.optimizer, optimizer, states);
   move(run.offload.parameters, weight, states);
   return states;

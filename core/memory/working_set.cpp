@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "memory/activations.hpp"
+#include "memory/attention_memory.hpp"
 
 namespace stagecraft {
 namespace {
@@ -14,23 +14,18 @@ struct Sizes {
   Bytes query, qkv, scores, up, inner, down_input, activation_input;
 };
 
-Sizes sizes_of(const LocalShape& shape) {
+Sizes sizes_of(const LocalShape& shape, const BlockKind& kind) {
   const Dtype dtype = shape.activation;
   const double width = shape.tokens * shape.hidden;
-  const bool latent = shape.latent.kv_rank > 0;
-  const double rope = static_cast<double>(shape.latent.rope_dim);
-  const double head = latent ? static_cast<double>(shape.latent.value_dim) : shape.head_dim;  // of the output
-  const double query = shape.tokens * shape.heads * head;
-  // Under latent attention queries and keys have a rotary part beside the width of a head.
-  const double keys = latent ? shape.tokens * shape.heads * (2 * (shape.head_dim + rope) + head) - query
-                             : 2 * shape.tokens * shape.kv_heads * shape.head_dim;
+  const AttentionWidths attention = attention_memory_of(shape.attention).widths(shape);
+  const double keys_seen = kind.cross ? std::max(shape.sequence, shape.encoder_sequence) : shape.sequence;
   Sizes sizes;
   sizes.residual = bytes_on_rank(shape, width, dtype, Shard::sequence);
   sizes.whole = bytes_on_rank(shape, width, dtype, Shard::whole);
-  sizes.query = bytes_on_rank(shape, query, dtype, Shard::tensor);
-  sizes.qkv = bytes_on_rank(shape, query + keys, dtype, Shard::tensor);
+  sizes.query = bytes_on_rank(shape, shape.tokens * attention.output, dtype, Shard::tensor);
+  sizes.qkv = bytes_on_rank(shape, shape.tokens * attention.qkv, dtype, Shard::tensor);
   if (materialises_scores(shape)) {
-    sizes.scores = bytes_on_rank(shape, shape.tokens * shape.sequence * shape.heads, dtype, Shard::tensor);
+    sizes.scores = bytes_on_rank(shape, shape.tokens * keys_seen * shape.heads, dtype, Shard::tensor);
   }
   sizes.up = bytes_on_rank(shape, shape.tokens * up_width(shape), dtype, Shard::tensor);
   sizes.inner = bytes_on_rank(shape, shape.tokens * shape.ffn, dtype, Shard::tensor);
@@ -40,9 +35,9 @@ Sizes sizes_of(const LocalShape& shape) {
 }
 
 /// The sizes of a block with experts: the tokens that they are sent take the place of the MLP's.
-Sizes expert_sizes(const LocalShape& shape) {
+Sizes expert_sizes(const LocalShape& shape, const BlockKind& kind) {
   const MoeSpec& moe = shape.moe;
-  Sizes sizes = sizes_of(shape);
+  Sizes sizes = sizes_of(shape, kind);
   const double routed = routed_tokens(shape);
   const double inner =
       routed * static_cast<double>(moe.ffn_hidden) + shape.tokens * static_cast<double>(moe.shared_ffn_hidden);
@@ -105,12 +100,9 @@ WorkingSet working_set(const LocalShape& shape, const std::vector<SavedTensor>& 
 
 }  // namespace
 
-WorkingSet block_working_set(const LocalShape& shape, Recompute recompute) {
-  return working_set(shape, block_tensors(shape), sizes_of(shape), recompute);
-}
-
-WorkingSet moe_block_working_set(const LocalShape& shape, Recompute recompute) {
-  return working_set(shape, moe_block_tensors(shape), expert_sizes(shape), recompute);
+WorkingSet block_working_set(const LocalShape& shape, const BlockKind& kind, Recompute recompute) {
+  const Sizes sizes = kind.experts ? expert_sizes(shape, kind) : sizes_of(shape, kind);
+  return working_set(shape, block_tensors(shape, kind), sizes, recompute);
 }
 
 }  // namespace stagecraft

@@ -35,6 +35,30 @@ void check_size(const RunSpec& run, std::int64_t micro_batches, Findings& findin
   }
 }
 
+void check_ramp_up(const BatchSpec& batch, std::int64_t share, Findings& findings) {
+  const RampUpSpec& ramp = *batch.ramp_up;
+  const auto refuse = [&](const char* pointer, const std::string& message, std::int64_t nearest) {
+    findings.push_back({Severity::error, "ramp-up", pointer, message, fmt::format("{}", nearest)});
+  };
+  const auto whole = [&](std::int64_t value) { return std::max<std::int64_t>(1, value / share) * share; };
+  if (ramp.start % share != 0 || ramp.start > batch.global) {
+    refuse("/batch/ramp_up/start",
+           fmt::format("{} sequences cannot be split into micro-batches of {} on all data ranks, or are more than the "
+                       "whole batch of {}",
+                       ramp.start, batch.micro, batch.global),
+           std::min(whole(ramp.start), whole(batch.global)));
+    return;
+  }
+  const std::int64_t growth = batch.global - ramp.start;
+  if (ramp.increment % share == 0 && growth % ramp.increment == 0) return;
+  std::int64_t nearest = whole(ramp.increment);
+  while (nearest > share && growth % nearest != 0) nearest -= share;
+  refuse("/batch/ramp_up/increment",
+         fmt::format("steps of {} sequences do not lead from {} to {} in whole micro-batches on all data ranks",
+                     ramp.increment, ramp.start, batch.global),
+         nearest);
+}
+
 }  // namespace
 
 void check_batch(const Scenario& scenario, Findings& findings) {
@@ -48,6 +72,7 @@ void check_batch(const Scenario& scenario, Findings& findings) {
                                     run.batch.global, run.batch.micro, parallel.data),
                         below == 0 ? fmt::format("{}", share) : fmt::format("{} or {}", below, below + share)});
   }
+  if (run.batch.ramp_up && run.batch.global % share == 0) check_ramp_up(run.batch, share, findings);
   const std::int64_t micro_batches = std::max<std::int64_t>(1, run.batch.global / share);
   check_size(run, micro_batches, findings);
 }

@@ -1,34 +1,66 @@
-// Experts and latent attention: who can hold them, and what is not modelled of them.
+// Experts and latent attention: who can hold them.
 #include <fmt/format.h>
 
 #include "plan/feasibility_checks.hpp"
-#include "plan/untimed.hpp"
 
 namespace stagecraft {
+namespace {
+
+void refuse_without_experts(const ParallelSpec& parallel, Findings& findings) {
+  struct Unused {
+    const char* pointer;
+    std::int64_t degree, usual;
+  };
+  for (const Unused& unused :
+       {Unused{"/parallel/expert", parallel.expert, 1}, Unused{"/parallel/expert_tensor", parallel.expert_tensor, 0}}) {
+    if (unused.degree <= 1) continue;
+    findings.push_back({Severity::error, "expert-degree", unused.pointer,
+                        fmt::format("{} ranks for experts, and the model has none", unused.degree), "1"});
+  }
+}
+
+void check_degrees(const Scenario& scenario, Findings& findings) {
+  const ParallelSpec& parallel = scenario.run.parallel;
+  const MoeSpec& moe = scenario.model.moe;
+  const std::int64_t part = parallel.tensor * parallel.data * parallel.context;
+  const std::int64_t tensor = parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor;
+  if (part % tensor != 0 || moe.ffn_hidden % tensor != 0) {
+    findings.push_back({Severity::error, "expert-tensor-degree", "/parallel/expert_tensor",
+                        fmt::format("{} ranks of a pipeline rank's part and experts of inner width {} do not both "
+                                    "divide by {} ranks that share an expert",
+                                    part, moe.ffn_hidden, tensor),
+                        nearest_values(tensor, part, [&](std::int64_t degree) {
+                          return part % degree == 0 && moe.ffn_hidden % degree == 0;
+                        })});
+    return;
+  }
+  const std::int64_t ranks = part / tensor;
+  const auto works = [&](std::int64_t degree) { return ranks % degree == 0 && moe.experts % degree == 0; };
+  if (works(parallel.expert)) return;
+  findings.push_back({Severity::error, "expert-degree", "/parallel/expert",
+                      fmt::format("{} experts and {} ranks (tensor x context x data over expert_tensor) do not both "
+                                  "divide by {}",
+                                  moe.experts, ranks, parallel.expert),
+                      nearest_values(parallel.expert, ranks, works)});
+}
+
+}  // namespace
 
 void check_experts(const Scenario& scenario, Findings& findings) {
   const ModelSpec& model = scenario.model;
-  const ParallelSpec& parallel = scenario.run.parallel;
+  const RunSpec& run = scenario.run;
   if (!model.plain_layers.empty()) return;
-  if (model.moe.experts == 0 && parallel.expert > 1) {
-    findings.push_back({Severity::error, "expert-degree", "/parallel/expert",
-                        fmt::format("{} ranks for experts, and the model has none", parallel.expert), "1"});
+  if (model.moe.experts == 0) return refuse_without_experts(run.parallel, findings);
+  check_degrees(scenario, findings);
+  if (run.parallel.tensor > 1 && !run.parallel.sequence_parallel) {
+    findings.push_back({Severity::warning, "experts-without-sequence-parallel", "/parallel/sequence_parallel",
+                        "every tensor rank routes all tokens: the work of the experts is done once per tensor rank "
+                        "(Megatron-LM refuses this)",
+                        "true"});
   }
-  if (model.moe.experts > 0) {
-    const std::int64_t ranks = parallel.data * parallel.context;
-    const auto works = [&](std::int64_t degree) { return ranks % degree == 0 && model.moe.experts % degree == 0; };
-    if (!works(parallel.expert)) {
-      findings.push_back({Severity::error, "expert-degree", "/parallel/expert",
-                          fmt::format("{} experts and a data and context group of {} do not both divide by {}",
-                                      model.moe.experts, ranks, parallel.expert),
-                          nearest_values(parallel.expert, ranks, works)});
-    }
-    findings.push_back({Severity::error, untimed_code, "/model/moe",
-                        "the time of experts is not modelled; `stagecraft memory` shows what they need", ""});
-  }
-  if (model.attention.latent.kv_rank > 0) {
-    findings.push_back({Severity::error, untimed_code, "/model/attention/latent",
-                        "the time of latent attention is not modelled; `stagecraft memory` shows what it needs", ""});
+  if (run.offload.activations != Home::gpu) {
+    findings.push_back({Severity::error, "offload-of-experts", "/offload/activations",
+                        "what experts keep depends on the routing and is not moved to the host", "gpu"});
   }
 }
 

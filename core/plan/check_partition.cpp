@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/input_error.hpp"
 #include "plan/feasibility_checks.hpp"
 
 namespace stagecraft {
@@ -14,7 +19,7 @@ void check_uniform(const ParallelSpec& parallel, std::int64_t layers, const char
   findings.push_back(
       {Severity::error, "blocks-not-divisible", "/parallel/pipeline",
        fmt::format("{} {} cannot be split evenly over {} stages ({} pipeline ranks x {} virtual stages); the partition "
-                   "\"parameters\" or an explicit list can split them unevenly",
+                   "\"time\", \"parameters\" or an explicit list can split them unevenly",
                    layers, unit, stages, parallel.pipeline, parallel.virtual_stages),
        nearest_values(parallel.pipeline, std::max<std::int64_t>(1, layers / parallel.virtual_stages),
                       [&](std::int64_t value) { return layers % (value * parallel.virtual_stages) == 0; })});
@@ -48,6 +53,21 @@ void check_list(const RunSpec& run, std::int64_t layers, bool has_edge_layers, c
   }
 }
 
+/// Words that name no layer of the model.
+void check_types(const Scenario& scenario, Findings& findings) {
+  std::set<std::string> known;
+  for (const Layer& layer : layers_of(scenario.model)) {
+    for (std::string& type : types_of(scenario.model, layer)) known.insert(std::move(type));
+  }
+  const std::vector<std::string>& types = scenario.run.partition.types;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (known.count(types[i]) > 0) continue;
+    findings.push_back({Severity::error, "partition-type", fmt::format("/parallel/partition/count/{}", i),
+                        fmt::format("no layer of the model is of type \"{}\"", types[i]),
+                        nearest_word(types[i], {known.begin(), known.end()})});
+  }
+}
+
 }  // namespace
 
 void check_partition(const Scenario& scenario, Findings& findings) {
@@ -63,6 +83,12 @@ void check_partition(const Scenario& scenario, Findings& findings) {
     case PartitionRule::explicit_list:
       check_list(run, layers, !plain, unit, findings);
       break;
+    case PartitionRule::count:
+      check_types(scenario, findings);
+      [[fallthrough]];
+    case PartitionRule::work:
+    case PartitionRule::time:
+    case PartitionRule::time_and_memory:
     case PartitionRule::parameters: {
       const std::int64_t pieces = layers + (plain ? 0 : 2);  // embedding, and head with loss
       if (stages <= pieces) break;

@@ -38,6 +38,9 @@ void check_ranges(const Scenario& scenario, Findings& findings) {
         Range{"/sharding/prefetch", run.sharding.prefetch, 0, largest_degree},
         Range{"/recompute_blocks", run.recompute_blocks, 1, largest_degree},
         Range{"/parallel/expert", run.parallel.expert, 1, largest_degree},
+        Range{"/parallel/expert_tensor", run.parallel.expert_tensor, 0, largest_degree},
+        Range{"/parallel/ulysses", run.parallel.ulysses, 1, largest_degree},
+        Range{"/sharding/secondary", run.sharding.secondary, 0, largest_degree},
         Range{"/steps", run.steps, 1, largest_step_count}}) {
     check(range, findings);
   }
@@ -46,6 +49,11 @@ void check_ranges(const Scenario& scenario, Findings& findings) {
                         fmt::format("{} bytes is no size of a gradient bucket", run.gradient_bucket_bytes), "1"});
   }
   if (!model.plain_layers.empty()) return;
+  if (model.moe.experts > 0) {
+    check({"/model/moe/ffn_hidden", model.moe.ffn_hidden, 1, width}, findings);
+    check({"/model/moe/top_k", model.moe.top_k, 1, model.moe.experts}, findings);
+    check({"/model/moe/every", model.moe.every, 1, largest_degree}, findings);
+  }
   for (const Range& range :
        {Range{"/model/hidden", model.hidden, 1, width}, Range{"/model/blocks", model.blocks, 1, largest_degree},
         Range{"/model/vocabulary", model.vocabulary, 1, width},

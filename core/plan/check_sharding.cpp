@@ -32,10 +32,20 @@ void check_zero(const RunSpec& run, std::int64_t ranks, Findings& findings) {
   }
 }
 
+/// ZeRO++: the second shard lies among neighbours.
+void check_secondary(const RunSpec& run, std::int64_t ranks, Findings& findings) {
+  const std::int64_t secondary = run.sharding.secondary;
+  if (secondary == 0 || ranks % secondary == 0) return;
+  findings.push_back(
+      {Severity::error, "sharding-secondary", "/sharding/secondary",
+       fmt::format("{} ranks of the data and context group do not divide into groups of {}", ranks, secondary),
+       nearest_values(secondary, ranks, [&](std::int64_t size) { return ranks % size == 0; })});
+}
+
 void check_gradient_traffic(const RunSpec& run, std::int64_t ranks, Findings& findings) {
   const std::int64_t micro_batches = run.batch.global / std::max<std::int64_t>(1, run.batch.micro * run.parallel.data);
   if (run.zero_stage < 2 || ranks == 1 || micro_batches < 2) return;
-  if (run.sharding.unit == ShardUnit::block) {
+  if (reduces_in_backward(run.zero_stage, run.sharding)) {
     findings.push_back({Severity::note, "gradients-reduced-each-micro-batch", "/sharding/unit",
                         fmt::format("sharded gradients are reduced in each of the {} micro-batches: {} times the "
                                     "traffic of one reduction per step",
@@ -88,6 +98,7 @@ void check_sharding(const Scenario& scenario, Findings& findings) {
   const RunSpec& run = scenario.run;
   const std::int64_t ranks = run.parallel.data * run.parallel.context;
   check_zero(run, ranks, findings);
+  check_secondary(run, ranks, findings);
   check_gradient_traffic(run, ranks, findings);
   check_offload(scenario, findings);
   if (run.sharding.unit == ShardUnit::block && !scenario.model.plain_layers.empty()) {

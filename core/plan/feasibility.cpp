@@ -73,7 +73,7 @@ std::int64_t capped_product(std::initializer_list<std::int64_t> factors, std::in
 }
 
 std::int64_t divisible_layers(const ModelSpec& model) {
-  return model.plain_layers.empty() ? model.blocks : static_cast<std::int64_t>(model.plain_layers.size());
+  return model.plain_layers.empty() ? block_count(model) : static_cast<std::int64_t>(model.plain_layers.size());
 }
 
 }  // namespace stagecraft

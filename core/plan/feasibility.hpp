@@ -20,8 +20,8 @@ Findings check_layout(const Scenario& scenario);
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 
 /// Limits that keep every index and every byte of a schedule in bounds.
-inline constexpr std::int64_t largest_degree = 1 << 20;                  // ranks along one axis
-inline constexpr std::int64_t largest_world = 1 << 24;                   // ranks in all
+inline constexpr std::int64_t largest_degree = 1 << 20;  // ranks along one axis
+inline constexpr std::int64_t largest_world = 1 << 24;   // ranks in all
 /// Stages * micro-batches * steps. As many forwards and backwards take about five seconds and one gigabyte.
 inline constexpr std::int64_t largest_schedule = std::int64_t{1} << 19;
 inline constexpr std::int64_t largest_step_count = 255;

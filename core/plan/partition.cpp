@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
+
+#include "plan/attended.hpp"
 
 namespace stagecraft {
 namespace {
@@ -52,7 +55,7 @@ std::vector<std::size_t> earliest_starts(const Weights& weights, std::size_t par
 }
 
 std::int64_t blocks_in(const ModelSpec& model) {
-  return model.plain_layers.empty() ? model.blocks : static_cast<std::int64_t>(model.plain_layers.size());
+  return model.plain_layers.empty() ? block_count(model) : static_cast<std::int64_t>(model.plain_layers.size());
 }
 
 /// Parameters that the stage of `layer` holds because of it.
@@ -78,11 +81,31 @@ std::vector<StageLayers> stages_from_counts(const std::vector<std::int64_t>& cou
   return stages;
 }
 
-std::vector<StageLayers> stages_by_parameters(const ModelSpec& model, const std::vector<Layer>& layers,
-                                              std::int32_t stage_count) {
+/// FLOPs of a forward pass for one token (or sample), which is what most of a stage's time is made of.
+double work_of(const ModelSpec& model, const Layer& layer, double tokens) {
+  if (layer.kind == LayerKind::plain) {
+    return model.plain_layers[static_cast<std::size_t>(layer.index)].forward_flops_per_sample.value;
+  }
+  if (layer.kind == LayerKind::head) {
+    const bool all = model.head.projection && !model.head.first_token;
+    return all ? 2 * static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden) : 0;
+  }
+  if (layer.kind != LayerKind::block) return 0;
+  const BlockKind kind = block_kind(model, layer.index);
+  const AttentionSpec& attention = model.attention;
+  const double experts = expert_parameters_of(model, layer);
+  const double routed =
+      model.moe.experts > 0 ? static_cast<double>(model.moe.top_k) / static_cast<double>(model.moe.experts) : 0;
+  const Mask mask{attention.causal && !kind.encoder, kind.windowed ? attention.window : 0, {}};
+  const double width = static_cast<double>(attention.heads) * static_cast<double>(attention.head_dim);
+  return 2 * (parameters_of(model, layer) - experts * (1 - routed)) + 4 * width * attended_pairs(mask, tokens) / tokens;
+}
+
+std::vector<StageLayers> stages_by_weight(const std::vector<Layer>& layers, std::int32_t stage_count,
+                                          const std::function<double(const Layer&)>& weight_of) {
   std::vector<double> weights;
   for (const Layer& layer : layers) {
-    const double held = parameters_held(model, layer, stage_count == 1);
+    const double held = weight_of(layer);
     if (layer.kind == LayerKind::loss) {
       weights.back() += held;  // never apart from the head
     } else {
@@ -146,10 +169,30 @@ std::vector<StageLayers> partition_layers(const ModelSpec& model, const RunSpec&
     }
     case PartitionRule::explicit_list:
       return stages_from_counts(run.partition.blocks_per_stage, model, layers.size());
+    // Where times decide, this is the start; estimate/balance.hpp has replaced the rule before a plan is used.
+    case PartitionRule::time:
+    case PartitionRule::time_and_memory:
+    case PartitionRule::work: {
+      const double tokens = static_cast<double>(std::max<std::int64_t>(1, run.sequence_length));
+      return stages_by_weight(layers, static_cast<std::int32_t>(stage_count),
+                              [&](const Layer& layer) { return work_of(model, layer, tokens); });
+    }
+    case PartitionRule::count:
+      return stages_by_weight(layers, static_cast<std::int32_t>(stage_count), [&](const Layer& layer) {
+        const std::vector<std::string> types = types_of(model, layer);
+        return std::any_of(types.begin(), types.end(),
+                           [&](const std::string& type) {
+                             return std::find(run.partition.types.begin(), run.partition.types.end(), type) !=
+                                    run.partition.types.end();
+                           })
+                   ? 1.0
+                   : 0.0;
+      });
     case PartitionRule::parameters:
       break;
   }
-  return stages_by_parameters(model, layers, static_cast<std::int32_t>(stage_count));
+  return stages_by_weight(layers, static_cast<std::int32_t>(stage_count),
+                          [&](const Layer& layer) { return parameters_held(model, layer, stage_count == 1); });
 }
 
 }  // namespace stagecraft

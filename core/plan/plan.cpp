@@ -2,22 +2,25 @@
 
 #include <cassert>
 
-#include "plan/untimed.hpp"
+#include "plan/expert_load.hpp"
 
 namespace stagecraft {
-namespace {
 
-/// Nothing stands in the way of a plan; that time is not modelled does not.
-[[maybe_unused]] bool can_be_planned(const Scenario& scenario) {
-  Findings findings = check_layout(scenario);
-  std::erase_if(findings, [](const Finding& finding) { return finding.code == untimed_code; });
-  return !has_errors(findings);
+std::int64_t ulysses_degree(const ParallelSpec& parallel) {
+  switch (parallel.context_method) {
+    case ContextMethod::ulysses:
+      return parallel.context;
+    case ContextMethod::combined:
+      return parallel.ulysses;
+    case ContextMethod::ring:
+    case ContextMethod::all_gather:
+      break;
+  }
+  return 1;
 }
 
-}  // namespace
-
 Plan make_plan(const Scenario& scenario) {
-  assert(can_be_planned(scenario));
+  assert(!has_errors(check_layout(scenario)));
   const ParallelSpec& parallel = scenario.run.parallel;
   Plan plan;
   plan.model = scenario.model;
@@ -26,15 +29,24 @@ Plan make_plan(const Scenario& scenario) {
   plan.degrees = {static_cast<std::int32_t>(parallel.tensor), static_cast<std::int32_t>(parallel.context),
                   static_cast<std::int32_t>(parallel.data), static_cast<std::int32_t>(parallel.pipeline)};
   plan.degrees.shard = static_cast<std::int32_t>(scenario.run.sharding.group);
+  plan.degrees.secondary = static_cast<std::int32_t>(scenario.run.sharding.secondary);
+  plan.degrees.expert = static_cast<std::int32_t>(parallel.expert);
+  plan.degrees.expert_tensor = static_cast<std::int32_t>(parallel.expert_tensor);
+  plan.degrees.ulysses = static_cast<std::int32_t>(ulysses_degree(parallel));
   plan.micro_batches =
       static_cast<std::int32_t>(scenario.run.batch.global / (scenario.run.batch.micro * parallel.data));
   plan.layers = layers_of(scenario.model);
   plan.stages = partition_layers(scenario.model, scenario.run);
+  plan.busiest_expert_rank = busiest_expert_rank(plan);
   return plan;
 }
 
 GpuId gpu_of(const Plan&, Rank rank) {
   return gpu_at(rank);
+}
+
+std::int64_t encoder_length(const Plan& plan) {
+  return plan.model.encoder_sequence_length > 0 ? plan.model.encoder_sequence_length : plan.run.sequence_length;
 }
 
 std::int64_t padded_vocabulary(const Plan& plan) {

@@ -24,6 +24,7 @@ Json form_of(const ReportRun& run) {
           {"nodes", run.nodes},
           {"tensor", run.tensor},
           {"context", run.context},
+          {"expert", run.expert},
           {"pipeline", run.pipeline},
           {"data", run.data},
           {"virtual_stages", run.virtual_stages},
@@ -38,6 +39,19 @@ Json form_of(const ReportRun& run) {
           {"attention_kernel", run.attention_kernel},
           {"zero_stage", run.zero_stage},
           {"steps", run.steps}};
+}
+
+Json form_of(const TrainingRun& training) {
+  return {{"steps", training.steps},
+          {"goodput", training.goodput},
+          {"failures_per_day", training.failures_per_day},
+          {"checkpoint_interval_s", training.checkpoint_interval_s},
+          {"time_s", training.time_s},
+          {"gpu_hours", training.gpu_hours},
+          {"cost", training.cost},
+          {"cost_per_million_tokens", training.cost_per_million_tokens},
+          {"energy_kwh", training.energy_kwh},
+          {"joules_per_token", training.joules_per_token}};
 }
 
 Json form_of(const ReportInputs& inputs) {
@@ -122,6 +136,16 @@ Json json_form(const Report& report) {
   root["fits"] = report.fits;
   root["flop_convention"] = report.flop_convention;
   root["inputs"] = form_of(report.inputs);
+  root["ramp_up"] = {{"sizes", report.ramp_up.sizes},
+                     {"steps", report.ramp_up.steps},
+                     {"time_s", report.ramp_up.time_s},
+                     {"lost_s", report.ramp_up.lost_s}};
+  root["training"] = form_of(report.training);
+  root["jitter"] = {{"mean_s", report.jitter.mean_s},
+                    {"median_s", report.jitter.median_s},
+                    {"p95_s", report.jitter.p95_s},
+                    {"slowdown", report.jitter.slowdown},
+                    {"replicas", report.jitter.replicas}};
   root["breakdown"] = form_of(report.breakdown);
   root["critical_path"] = form_of(report.critical_path);
   root["critical_path_busiest_rank"] = report.critical_path_busiest_rank;

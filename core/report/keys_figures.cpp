@@ -98,6 +98,26 @@ std::vector<ReportKey> keys_of_figures() {
                   "Seconds of the step by the closed form, without contention.",
                   "longest path over the schedule's dependencies with closed-form durations",
                   {}});
+  keys.push_back({"ramp_up.sizes",
+                  "integer",
+                  "Sizes of the global batch before it is whole, by batch.ramp_up; 0 without it.",
+                  "(run.global_batch - start) / increment",
+                  {"run.global_batch"}});
+  keys.push_back({"ramp_up.steps",
+                  "number",
+                  "Steps until the batch is whole.",
+                  "sum over the sizes of samples / ramp_up.sizes / size, rounded up",
+                  {"ramp_up.sizes"}});
+  keys.push_back({"ramp_up.time_s",
+                  "number",
+                  "Seconds that these steps take.",
+                  "sum over the sizes of steps x closed-form step time x step_time_s / inputs.estimate_step_time_s",
+                  {"ramp_up.sizes", "step_time_s", "inputs.estimate_step_time_s"}});
+  keys.push_back({"ramp_up.lost_s",
+                  "number",
+                  "Of these, seconds beyond what the same sequences take in whole batches.",
+                  "ramp_up.time_s - sequences / run.global_batch x step_time_s",
+                  {"ramp_up.time_s", "run.global_batch", "step_time_s"}});
   return keys;
 }
 

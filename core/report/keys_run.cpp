@@ -20,6 +20,7 @@ std::vector<ReportKey> keys_of_run() {
       {"run.nodes", "integer", "Machines that they fill.", "run.gpus / GPUs per node, rounded up", {"run.gpus"}},
       {"run.tensor", "integer", "Tensor-parallel degree.", "", {}},
       {"run.context", "integer", "Context-parallel degree.", "", {}},
+      {"run.expert", "integer", "Ranks that the experts of a block are spread over.", "", {}},
       {"run.pipeline", "integer", "Pipeline-parallel degree.", "", {}},
       {"run.data", "integer", "Data-parallel degree.", "", {}},
       {"run.virtual_stages", "integer", "Chunks of the model per pipeline rank.", "", {}},
@@ -44,7 +45,11 @@ std::vector<ReportKey> keys_of_run() {
        "",
        {}},
       {"run.attention_kernel", "string", "How attention is computed.", "", {}},
-      {"run.zero_stage", "integer", "What is sharded over the data group: 0 nothing, 1 optimizer states, 2 gradients too, 3 parameters too.", "", {}},
+      {"run.zero_stage",
+       "integer",
+       "What is sharded over the data group: 0 nothing, 1 optimizer states, 2 gradients too, 3 parameters too.",
+       "",
+       {}},
       {"run.steps", "integer", "Steps run in a row; the last one is reported.", "", {}},
   };
 }

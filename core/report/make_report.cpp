@@ -4,6 +4,7 @@
 
 #include "cost/flops.hpp"
 #include "estimate/estimated_trace.hpp"
+#include "estimate/jitter.hpp"
 #include "estimate/steady_state.hpp"
 #include "memory/footprint.hpp"
 #include "memory/overhead.hpp"
@@ -37,6 +38,7 @@ ReportRun run_of(const ReportSources& from) {
   out.attention_kernel = to_text(run.attention_kernel);
   out.tensor = from.plan.degrees.tensor;
   out.context = from.plan.degrees.context;
+  out.expert = from.plan.degrees.expert;
   out.pipeline = from.plan.degrees.pipeline;
   out.data = from.plan.degrees.data;
   out.virtual_stages = from.schedule.shape.chunks;
@@ -97,6 +99,7 @@ void add_time_and_bubble(Report& report, const ReportSources& from) {
   const double scale = expected.step_s > 0 ? step_s / expected.step_s : 1;
   report.step_time_s = {step_s, low.step_s * scale, high.step_s * scale, evidence};
   report.inputs.estimate_step_time_s = expected.step_s;
+  report.ramp_up = ramp_up(from.scenario, from.costs, from.topology, {step_s});
 
   const double bubble = from.summary.bubble_fraction;
   const double at_low = low.bubble_fraction - expected.bubble_fraction,
@@ -158,6 +161,25 @@ void add_calibration(Report& report, const ReportSources& from) {
   report.outside_measured_range = outside_measured_range(from.costs, from.schedule, from.plan);
 }
 
+double busy_share(const Breakdown& mean) {
+  double busy = 0;
+  for (const TimeClass computes :
+       {TimeClass::forward, TimeClass::backward, TimeClass::recompute, TimeClass::optimizer}) {
+    busy += mean[static_cast<std::size_t>(computes)];
+  }
+  const double all = total(mean);
+  return all > 0 ? busy / all : 0;
+}
+
+void add_training(Report& report, const ReportSources& from) {
+  const TrainingSpec& training = from.scenario.run.training;
+  const double gpus = static_cast<double>(report.run.gpus);
+  report.training = training_run(training, {report.step_time_s.value, report.inputs.tokens_per_step, gpus,
+                                            busy_share(report.breakdown), report.ramp_up.lost_s});
+  report.jitter =
+      jittered_steps(training.jitter, from.estimate.costs, from.schedule, from.graph, from.plan.degrees.data);
+}
+
 }  // namespace
 
 Report make_report(const ReportSources& from) {
@@ -171,6 +193,7 @@ Report make_report(const ReportSources& from) {
   add_time_and_bubble(report, from);
   add_rates(report, from);
   report.breakdown = from.summary.mean;
+  add_training(report, from);
   report.critical_path = from.summary.critical_path.seconds;
   report.critical_path_busiest_rank = from.summary.critical_path.busiest_rank;
   report.critical_path_spans = static_cast<std::int64_t>(from.summary.critical_path.spans.size());

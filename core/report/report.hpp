@@ -8,6 +8,9 @@
 
 #include "base/findings.hpp"
 #include "cost/calibration.hpp"
+#include "estimate/jittered_steps.hpp"
+#include "estimate/ramp_up.hpp"
+#include "estimate/training_run.hpp"
 #include "memory/memory_class.hpp"
 #include "spec/scenario.hpp"
 #include "trace/time_class.hpp"
@@ -27,7 +30,7 @@ struct ReportRun {
   std::string model, cluster, gpu, schedule, precision, recompute, attention_kernel;
   double parameters = 0;
   std::int64_t gpus = 1, nodes = 1;
-  std::int64_t tensor = 1, context = 1, pipeline = 1, data = 1, virtual_stages = 1;
+  std::int64_t tensor = 1, context = 1, expert = 1, pipeline = 1, data = 1, virtual_stages = 1;
   std::int64_t global_batch = 1, micro_batch = 1, micro_batches = 1, sequence_length = 1, zero_stage = 0;
   bool sequence_parallel = false;
   std::int64_t steps = 1;  // run in a row; the last one is reported
@@ -75,6 +78,9 @@ struct Report {
   Figure step_time_s, tokens_per_s, tokens_per_s_per_gpu, tflops_per_gpu, mfu, hfu;
   std::string flop_convention, flop_convention_formula, flop_convention_source;
   Figure bubble_fraction, peak_memory_bytes;
+  RampUp ramp_up;
+  TrainingRun training;
+  JitteredSteps jitter;
   double memory_limit_bytes = 0;
   bool fits = true;
 

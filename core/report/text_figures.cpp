@@ -31,6 +31,7 @@ double useful_seconds(const Breakdown& seconds) {
 std::string layout_of(const ReportRun& run) {
   std::string text = fmt::format("TP {} x PP {} x DP {}", run.tensor, run.pipeline, run.data);
   if (run.context > 1) text += fmt::format(" x CP {}", run.context);
+  if (run.expert > 1) text += fmt::format(", experts over {}", run.expert);
   if (run.sequence_parallel) text += ", sequence parallel";
   if (run.virtual_stages > 1) text += fmt::format(", {} chunks per rank", run.virtual_stages);
   if (run.zero_stage > 0) text += fmt::format(", ZeRO {}", run.zero_stage);
@@ -85,6 +86,12 @@ std::string figures_section(const Report& report, const TextStyle& style) {
   const std::string verdict = report.fits ? fmt::format("{} of the limit", percent(share)) : "DOES NOT FIT";
   out += fmt::format("  {}{}{}\n", padded("peak memory", title_columns), style.bold(padded(memory, value_columns)),
                      report.fits ? style.faint(verdict) : style.red(verdict));
+  if (report.ramp_up.sizes > 0) {
+    out += line(
+        "batch ramp-up", fmt::format("{} in {:.0f} steps", duration(report.ramp_up.time_s), report.ramp_up.steps),
+        fmt::format("{} sizes; {} more than in whole batches", report.ramp_up.sizes, duration(report.ramp_up.lost_s)),
+        style);
+  }
   return out;
 }
 

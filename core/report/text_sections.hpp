@@ -12,6 +12,7 @@ inline constexpr std::size_t text_columns = 100;
 
 std::string heading_section(const Report& report, const TextStyle& style);
 std::string figures_section(const Report& report, const TextStyle& style);
+std::string training_section(const Report& report, const TextStyle& style);
 std::string published_section(const Report& report, const TextStyle& style);
 std::string breakdown_section(const Report& report, const TextStyle& style);
 std::string memory_section(const Report& report, const TextStyle& style);

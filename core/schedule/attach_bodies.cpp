@@ -26,6 +26,17 @@ std::vector<BodyId> add_optimizer_bodies_of_copies(Schedule& schedule) {
   return of_rank;
 }
 
+// Tokens per sequence behind a stage: the encoder's inside it, the decoder's and the encoder's output behind it, which
+// travels along to every decoder block.
+double boundary_length(const Plan& plan, Stage producer) {
+  const auto decoder = static_cast<double>(plan.run.sequence_length);
+  const std::int64_t encoder_blocks = plan.model.encoder_blocks;
+  if (encoder_blocks == 0 || encoder_blocks >= plan.model.blocks) return decoder;
+  const Layer& last = plan.layers[static_cast<std::size_t>(plan.stages[producer.index()].last) - 1];
+  const auto encoder = static_cast<double>(encoder_length(plan));
+  return last.kind != LayerKind::block || last.index < encoder_blocks ? encoder : decoder + encoder;
+}
+
 }  // namespace
 
 Bytes message_bytes(const Plan& plan, Stage producer) {
@@ -34,7 +45,7 @@ Bytes message_bytes(const Plan& plan, Stage producer) {
     const Layer& last = plan.layers[static_cast<std::size_t>(plan.stages[producer.index()].last) - 1];
     return plan.model.plain_layers[static_cast<std::size_t>(last.index)].output_per_sample * sequences;
   }
-  const double tokens = sequences * static_cast<double>(plan.run.sequence_length) / plan.degrees.context;
+  const double tokens = sequences * boundary_length(plan, producer) / plan.degrees.context;
   const Bytes whole =
       size_of(number_formats(plan.run.precision).activation) * (tokens * static_cast<double>(plan.model.hidden));
   const bool split = plan.run.scatter_gather || plan.run.parallel.sequence_parallel;

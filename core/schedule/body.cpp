@@ -1,5 +1,6 @@
 #include "schedule/body.hpp"
 
+#include <algorithm>
 #include <tuple>
 
 #include "plan/recompute_scope.hpp"
@@ -14,10 +15,18 @@ std::size_t slot(OpKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
+// Blocks of one kind; where kinds alternate they are listed together.
+struct BlockRun {
+  BlockKind kind;
+  std::int32_t count = 0;
+  std::int32_t index = 0;  // one of them
+  friend bool operator==(const BlockRun& a, const BlockRun& b) { return a.kind == b.kind && a.count == b.count; }
+};
+
 // What decides the bodies of a stage; stages that agree in it share them.
 struct Composition {
   StageLayers layers;  // only for plain models, where every layer differs
-  std::int32_t blocks = 0;
+  std::vector<BlockRun> blocks;
   bool embedding = false, head = false, loss = false;
   bool receives_forward = false, receives_backward = false;
   friend bool operator==(const Composition& a, const Composition& b) {
@@ -26,6 +35,20 @@ struct Composition {
                                                      b.loss, b.receives_forward, b.receives_backward);
   }
 };
+
+void add_block(std::vector<BlockRun>& runs, const ModelSpec& model, std::int32_t index) {
+  const BlockKind kind = block_kind(model, index);
+  for (BlockRun& run : runs) {
+    if (run.kind == kind) return static_cast<void>(++run.count);
+  }
+  runs.push_back({kind, 1, index});
+}
+
+std::int32_t block_total(const Composition& stage) {
+  std::int32_t sum = 0;
+  for (const BlockRun& run : stage.blocks) sum += run.count;
+  return sum;
+}
 
 Composition composition_of(const Plan& plan, std::size_t stage, std::span<const PipelineRank> rank_of_stage) {
   Composition found;
@@ -37,7 +60,7 @@ Composition composition_of(const Plan& plan, std::size_t stage, std::span<const 
         found.embedding = true;
         break;
       case LayerKind::block:
-        ++found.blocks;
+        add_block(found.blocks, plan.model, plan.layers[static_cast<std::size_t>(i)].index);
         break;
       case LayerKind::head:
         found.head = true;
@@ -61,8 +84,16 @@ void add_part(Body& body, std::vector<Segment> segments, std::int32_t repeat = 1
   if (!segments.empty() && repeat > 0) body.parts.push_back({std::move(segments), repeat});
 }
 
-double parameters_of_block(const Plan& plan) {
-  return parameters_of(plan.model, {LayerKind::block, 0}) / static_cast<double>(plan.degrees.tensor);
+double expert_parts(const Plan& plan) {
+  return static_cast<double>(plan.degrees.expert) * static_cast<double>(group_size(plan.degrees, Axis::expert_tensor));
+}
+
+/// What one rank holds of a layer, before sharding: dense parts are divided over the tensor group, experts over the
+/// expert and the expert-tensor group.
+UnitParameters held_of(const Plan& plan, const Layer& layer) {
+  const double experts = expert_parameters_of(plan.model, layer);
+  return {(parameters_of(plan.model, layer) - experts) / static_cast<double>(plan.degrees.tensor),
+          experts / expert_parts(plan)};
 }
 
 double parameters_of_ends(const Plan& plan, const Composition& stage) {
@@ -70,6 +101,11 @@ double parameters_of_ends(const Plan& plan, const Composition& stage) {
   const double head = stage.head ? parameters_of(plan.model, {LayerKind::head, 0}) : 0;
   return (embedding + head) / static_cast<double>(plan.degrees.tensor);
 }
+
+/// Sizes on this rank; an encoder's differ by the length of its sequence.
+struct Shapes {
+  BodyShape decoder, encoder;
+};
 
 std::vector<Segment> gather_received(const BodyShape& shape) {
   const double bytes = shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
@@ -92,111 +128,146 @@ std::vector<Segment> plain_segments(const Plan& plan, const Composition& stage, 
   return out;
 }
 
-Body forward_body(const Plan& plan, const Composition& stage, const BodyShape& shape, bool again) {
+const BodyShape& shape_of(const BlockKind& kind, const Shapes& shapes) {
+  return kind.encoder ? shapes.encoder : shapes.decoder;
+}
+
+// The forward once more: only blocks are checkpointed. With several kinds of blocks each has its share of them.
+Body recompute_body(const Plan& plan, const Composition& stage, const Shapes& shapes) {
   Body body;
+  const std::int32_t total = block_total(stage);
+  std::int32_t left = static_cast<std::int32_t>(recomputed_blocks(plan.run, total).count);
+  for (const BlockRun& run : stage.blocks) {
+    std::vector<Segment> block;
+    const BodyShape& shape = shape_of(run.kind, shapes);
+    add_block_forward(block, shape, plan, run.kind);
+    if (plan.run.recompute == Recompute::per_op) block = recomputed_per_op(block, shape, plan);
+    const std::int32_t count = std::min(run.count, left);
+    add_part(body, std::move(block), count);
+    left -= count;
+  }
+  return body;
+}
+
+Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shapes) {
+  Body body;
+  const BodyShape& shape = shapes.decoder;
   if (!plan.model.plain_layers.empty()) {
     add_part(body, plain_segments(plan, stage, shape, nullptr));
     return body;
   }
-  std::vector<Segment> block, first, last;
-  if (stage.blocks > 0) add_block_forward(block, shape, plan);
-  if (!again) add_activation_copy(block, plan, shape);
+  std::vector<Segment> first, last;
   const bool sharded = shards_by_block(plan), gathers = sharded && plan.run.zero_stage == 3;
-  const double of_block = parameters_of_block(plan);
-  if (again) {  // only blocks are checkpointed
-    const auto count = static_cast<std::int32_t>(recomputed_blocks(plan.run, stage.blocks).count);
-    if (plan.run.recompute == Recompute::per_op) block = recomputed_per_op(block, shape, plan);
-    add_part(body, std::move(block), count);
-    return body;
-  }
   if (stage.receives_forward) first = gather_received(shape);
   add_sharded_ends(first, plan, parameters_of_ends(plan, stage), gathers, false);
   if (stage.embedding) add_embedding_forward(first, shape, plan);
-  if (stage.head) add_head_forward(last, shape);
-  if (stage.loss) add_loss_forward(last, shape, plan.run.loss_kernel);
+  if (stage.head) add_head_forward(last, shape, plan.model);
+  const BodyShape projected = projected_rows(shape, plan.model.head);
+  if (stage.loss && plan.model.head.projection) add_loss_forward(last, projected, plan.run.loss_kernel);
   add_part(body, std::move(first));
-  if (sharded) {
-    add_sharded_blocks(body, plan, block, stage.blocks, of_block, gathers, false);
-  } else {
-    add_part(body, std::move(block), stage.blocks);
+  for (const BlockRun& run : stage.blocks) {
+    std::vector<Segment> block;
+    add_block_forward(block, shape_of(run.kind, shapes), plan, run.kind);
+    add_activation_copy(block, plan, shape);
+    if (sharded) {
+      add_sharded_blocks(body, plan, block, run.count, held_of(plan, {LayerKind::block, run.index}),
+                         gathers ? Gathers::first : Gathers::no, false);
+    } else {
+      add_part(body, std::move(block), run.count);
+    }
   }
   add_part(body, std::move(last));
   return body;
 }
 
-Body backward_body(const Plan& plan, const Composition& stage, const BodyShape& shape, bool input, bool weight) {
+Body backward_body(const Plan& plan, const Composition& stage, const Shapes& shapes, bool input, bool weight) {
   Body body;
+  const BodyShape& shape = shapes.decoder;
   if (!plan.model.plain_layers.empty()) {
     const BackwardList kept{input, weight, nullptr};
     add_part(body, plain_segments(plan, stage, shape, &kept));
     return body;
   }
-  std::vector<Segment> first, block, last;
+  std::vector<Segment> first, last;
   const auto into = [&](std::vector<Segment>& out) { return BackwardList{input, weight, &out}; };
   if (stage.receives_backward && input) first = gather_received(shape);
-  if (stage.loss) add_loss_backward(into(first), shape, plan.run.loss_kernel);
-  if (stage.head) add_head_backward(into(first), shape);
-  if (stage.blocks > 0) add_block_backward(into(block), shape, plan);
-  if (input) add_activation_copy(block, plan, shape);
+  const BodyShape projected = projected_rows(shape, plan.model.head);
+  if (stage.loss && plan.model.head.projection) add_loss_backward(into(first), projected, plan.run.loss_kernel);
+  if (stage.head) add_head_backward(into(first), shape, plan.model);
   if (stage.embedding) add_embedding_backward(into(last), shape, plan);
   const bool sharded = shards_by_block(plan);
   const bool gathers = sharded && input && plan.run.zero_stage == 3 && plan.run.sharding.reshard_after_forward;
+  const bool reduces = weight && reduces_in_backward(plan.run.zero_stage, plan.run.sharding);
   add_part(body, std::move(first));
-  if (sharded) {
-    add_sharded_blocks(body, plan, block, stage.blocks, parameters_of_block(plan), gathers, weight);
-    add_sharded_ends(last, plan, parameters_of_ends(plan, stage), false, weight);
-  } else {
-    add_part(body, std::move(block), stage.blocks);
+  for (auto run = stage.blocks.rbegin(); run != stage.blocks.rend(); ++run) {
+    std::vector<Segment> block;
+    add_block_backward(into(block), shape_of(run->kind, shapes), plan, run->kind);
+    if (input) add_activation_copy(block, plan, shape);
+    if (sharded) {
+      add_sharded_blocks(body, plan, block, run->count, held_of(plan, {LayerKind::block, run->index}),
+                         gathers ? Gathers::again : Gathers::no, reduces);
+    } else {
+      add_part(body, std::move(block), run->count);
+    }
   }
+  if (sharded) add_sharded_ends(last, plan, parameters_of_ends(plan, stage), false, reduces);
   add_part(body, std::move(last));
   return body;
 }
 
 // Sum over the stages of each pipeline rank.
-std::vector<double> parameters_of_ranks(const Plan& plan, std::span<const PipelineRank> rank_of_stage) {
-  std::vector<double> sums(static_cast<std::size_t>(plan.degrees.pipeline));
+std::vector<UnitParameters> parameters_of_ranks(const Plan& plan, std::span<const PipelineRank> rank_of_stage) {
+  std::vector<UnitParameters> sums(static_cast<std::size_t>(plan.degrees.pipeline));
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    sums[rank_of_stage[s].index()] += parameters_per_rank(plan, Stage{s});
+    const double experts = expert_parameters_per_rank(plan, Stage{s});
+    UnitParameters& sum = sums[rank_of_stage[s].index()];
+    sum.dense += parameters_per_rank(plan, Stage{s}) - experts;
+    sum.expert += experts;
   }
   return sums;
 }
 
 void add_stage(Bodies& bodies, std::vector<BodyId>& ids, const Plan& plan, const Composition& stage,
-               const BodyShape& shape) {
+               const Shapes& shapes) {
   const auto store = [&](OpKind kind, Body body) {
     ids[slot(kind)] = BodyId{bodies.bodies.size()};
     bodies.bodies.push_back(std::move(body));
   };
-  store(OpKind::forward, forward_body(plan, stage, shape, false));
-  store(OpKind::backward, backward_body(plan, stage, shape, true, true));
-  store(OpKind::input_grad, backward_body(plan, stage, shape, true, false));
-  store(OpKind::weight_grad, backward_body(plan, stage, shape, false, true));
+  store(OpKind::forward, forward_body(plan, stage, shapes));
+  store(OpKind::backward, backward_body(plan, stage, shapes, true, true));
+  store(OpKind::input_grad, backward_body(plan, stage, shapes, true, false));
+  store(OpKind::weight_grad, backward_body(plan, stage, shapes, false, true));
   const bool again = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
-  if (again) store(OpKind::recompute, forward_body(plan, stage, shape, true));
+  if (again) store(OpKind::recompute, recompute_body(plan, stage, shapes));
 }
 
 }  // namespace
 
 double parameters_per_rank(const Plan& plan, Stage stage) {
   const StageLayers& range = plan.stages[stage.index()];
-  double sum = 0;
+  double dense = 0, experts = 0;
   bool embedding = false, head = false;
-  double block = -1;  // blocks are all alike
   for (std::int32_t i = range.first; i < range.last; ++i) {
     const Layer& layer = plan.layers[static_cast<std::size_t>(i)];
     embedding = embedding || layer.kind == LayerKind::embedding;
     head = head || layer.kind == LayerKind::head;
-    if (layer.kind == LayerKind::block) {
-      if (block < 0) block = parameters_of(plan.model, layer);
-      sum += block;
-    } else {
-      sum += parameters_of(plan.model, layer);
-    }
+    const double of_experts = expert_parameters_of(plan.model, layer);
+    dense += parameters_of(plan.model, layer) - of_experts;
+    experts += of_experts;
   }
   if (head && !embedding && plan.model.tied_embeddings) {
-    sum += static_cast<double>(plan.model.vocabulary) * static_cast<double>(plan.model.hidden);
+    dense += static_cast<double>(plan.model.vocabulary) * static_cast<double>(plan.model.hidden);
   }
-  return sum / static_cast<double>(plan.degrees.tensor);
+  return dense / static_cast<double>(plan.degrees.tensor) + experts / expert_parts(plan);
+}
+
+double expert_parameters_per_rank(const Plan& plan, Stage stage) {
+  const StageLayers& range = plan.stages[stage.index()];
+  double experts = 0;
+  for (std::int32_t i = range.first; i < range.last; ++i) {
+    experts += expert_parameters_of(plan.model, plan.layers[static_cast<std::size_t>(i)]);
+  }
+  return experts / expert_parts(plan);
 }
 
 Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage) {
@@ -207,12 +278,12 @@ Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage
     }
     rank_of_stage = in_turn;
   }
-  const BodyShape shape = body_shape(plan);
+  const Shapes shapes{body_shape(plan), encoder_shape(plan)};
   Bodies made;
   made.of_stage.assign(plan.stages.size(), std::vector<BodyId>(kind_count));
   std::vector<std::pair<Composition, std::size_t>> seen;
-  const std::vector<double> parameters_held = parameters_of_ranks(plan, rank_of_stage);
-  std::vector<std::pair<double, BodyId>> optimizers;
+  const std::vector<UnitParameters> parameters_held = parameters_of_ranks(plan, rank_of_stage);
+  std::vector<std::pair<UnitParameters, BodyId>> optimizers;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const Composition composition = composition_of(plan, s, rank_of_stage);
     bool known = false;
@@ -224,13 +295,13 @@ Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage
       }
     }
     if (!known) {
-      add_stage(made, made.of_stage[s], plan, composition, shape);
+      add_stage(made, made.of_stage[s], plan, composition, shapes);
       seen.emplace_back(composition, s);
     }
-    const double parameters = parameters_held[rank_of_stage[s].index()];
+    const UnitParameters parameters = parameters_held[rank_of_stage[s].index()];
     BodyId optimizer;
     for (const auto& [other, id] : optimizers) {
-      if (other == parameters) optimizer = id;
+      if (other.dense == parameters.dense && other.expert == parameters.expert) optimizer = id;
     }
     if (!optimizer.valid()) {
       optimizer = BodyId{made.bodies.size()};

@@ -21,6 +21,7 @@ enum class KernelKind : std::uint8_t {
   memory,     // bound by bytes moved: norms, element-wise chains, softmax, optimizer
   host,       // what the framework's host code costs once per step; the calibration has the figure
   host_adam,  // Adam on the host's cores; k parameters of this rank
+  host_sync,  // the host waits for a result of the GPU before it launches `launches` further kernels
 };
 
 struct Kernel {
@@ -34,6 +35,7 @@ struct Kernel {
   Flops flops;                // executed
   Bytes bytes;                // read + written at best
   std::int32_t launches = 1;  // kernels launched, for unfused chains
+  double average = 1;         // work of the average rank over that of this one, the busiest
 };
 
 enum class CollectiveKind : std::uint8_t {
@@ -42,16 +44,20 @@ enum class CollectiveKind : std::uint8_t {
   reduce_scatter,
   all_to_all,
   broadcast,
+  exchange,   // each rank sends `bytes` to its neighbour on the ring and receives as much
   host_copy,  // no collective: `bytes` between this GPU and its host, over PCIe
   nvme_copy   // the same to or from the host's drives
 };
 
 /// `bytes` is the size S of the whole array as nccl-tests counts it: all-reduce buffer, all-gather output,
-/// reduce-scatter input.
+/// reduce-scatter input, what a rank sends in an all-to-all, its own part included.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   Axis group = Axis::tensor;
   Bytes bytes;
+  // Deduplicated dispatch: of so many copies of a token those for one node cross the network once; 0: each crosses.
+  std::int32_t copies = 0;
+  std::int32_t most_nodes = 0;  // that the copies of a token go to (node-limited routing); 0: any number
 };
 
 struct Segment {
@@ -94,5 +100,8 @@ Bytes kernel_bytes_of(const Body& body);
 /// Trainable parameters that one rank of the tensor group holds of a stage, the last stage's copy of tied embeddings
 /// included. Norms and the biases of row-parallel layers are counted as sharded, though every rank holds them whole.
 double parameters_per_rank(const Plan& plan, Stage stage);
+
+/// Those of experts among them: reduced and sharded over the expert-data group.
+double expert_parameters_per_rank(const Plan& plan, Stage stage);
 
 }  // namespace stagecraft

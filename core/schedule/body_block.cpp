@@ -1,85 +1,106 @@
 // One transformer block in the order of Megatron-LM (arXiv 1909.08053, section 3; arXiv 2205.05198, section 4):
-// norm, qkv, core attention, projection, residual, norm, MLP, residual. With fp8 GEMMs the norms
-// write fp8 themselves; what other kernels wrote is cast in a pass of its own, the activation's output too: Megatron-LM
-// runs it between the two linear layers (core/transformer/mlp.py).
+// norm, attention, residual, norm, MLP or experts, residual. With fp8 GEMMs the norms write fp8 themselves where the
+// scale is known beforehand; what other kernels wrote is cast in a pass of its own, the activation's output too:
+// Megatron-LM runs it between the two linear layers (core/transformer/mlp.py).
 
+#include <algorithm>
+
+#include "schedule/attention.hpp"
 #include "schedule/body_layers.hpp"
+#include "schedule/experts.hpp"
 
 namespace stagecraft {
 namespace {
-
-double qkv_elements(const BodyShape& shape) {
-  return static_cast<double>(shape.tokens) * static_cast<double>(shape.qkv_width);
-}
-
-double rotary_bytes(const BodyShape& shape) {
-  const double rotated = static_cast<double>(shape.tokens) *
-                         static_cast<double>((shape.heads + shape.kv_heads) * shape.head_dim) * shape.element;
-  // Unfused: half-rotation (2 tensors), two products with the tables (2 each), their sum (3).
-  return rotated * (shape.fused ? 2 : 9);
-}
 
 double whole_bytes(const BodyShape& shape) {
   return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
 }
 
-}  // namespace
-
-void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
-  const ModelSpec& model = plan.model;
-  add_norm_forward(out, "attention-norm", shape);
-  enter_tensor_region(out, "attention-all-gather", shape);
-  out.push_back(gemm("qkv", shape, shape.tokens, shape.qkv_width, shape.hidden));
-  if (model.attention.bias) out.push_back(pass("qkv-bias", 2 * shape.element * qkv_elements(shape)));
-  if (model.positions == Positions::rotary) out.push_back(pass("rotary", rotary_bytes(shape), shape.fused ? 1 : 4));
-  add_attention_forward(out, shape, plan);
-  for (const Segment& cast : casts("projection-cast", shape, shape.tokens, shape.query_width)) out.push_back(cast);
-  out.push_back(gemm("attention-projection", shape, shape.tokens, shape.hidden, shape.query_width));
-  leave_tensor_region(out, "attention-reduce", shape);
-  add_residual_forward(out, "attention-residual", shape, model.dropout, model.attention.bias);
-  add_norm_forward(out, "mlp-norm", shape);
-  enter_tensor_region(out, "mlp-all-gather", shape);
-  add_mlp_forward(out, shape, plan);
-  leave_tensor_region(out, "mlp-reduce", shape);
-  add_residual_forward(out, "mlp-residual", shape, model.dropout, model.mlp.bias);
-}
-
-void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
-  const ModelSpec& model = plan.model;
-  add_residual_backward(list, "mlp-residual-grad", "mlp-down-bias-grad", shape, model.dropout, model.mlp.bias);
+void add_dense_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
   if (shape.sequence_parallel) {
     list.input_grad(collective("mlp-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape)));
   }
   add_mlp_backward(list, shape, plan);
-  add_norm_backward(list, "mlp-norm-grad", "mlp-norm-weight-grad", shape);
+}
 
+void add_dense_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
+  for (const Segment& cast : casts_after_norm("mlp-norm-cast", shape)) out.push_back(cast);
+  enter_tensor_region(out, "mlp-all-gather", shape);
+  add_mlp_forward(out, shape, plan);
+  leave_tensor_region(out, "mlp-reduce", shape);
+}
+
+// A module of multi-token prediction puts the last hidden state and the next token's embedding together
+// (arXiv 2412.19437, section 2.2); embedding and head are those of the model, and the head and loss run once more.
+void add_prediction_forward(std::vector<Segment>& out, const BodyShape& shape) {
+  add_norm_forward(out, "prediction-hidden-norm", shape);
+  add_norm_forward(out, "prediction-embedding-norm", shape);
+  out.push_back(gemm("prediction-projection", shape, shape.norm_tokens, shape.hidden, 2 * shape.hidden));
+}
+
+void add_prediction_backward(const BackwardList& list, const BodyShape& shape) {
+  list.input_grad(gemm("prediction-input-grad", shape, shape.norm_tokens, 2 * shape.hidden, shape.hidden));
+  add_weight_grad(list, "prediction-weight-grad", "prediction-accumulate", shape, shape.norm_tokens, shape.hidden,
+                  2 * shape.hidden);
+  add_norm_backward(list, "prediction-hidden-norm-grad", "prediction-hidden-norm-weight-grad", shape);
+  add_norm_backward(list, "prediction-embedding-norm-grad", "prediction-embedding-norm-weight-grad", shape);
+}
+
+// Dispatch and combine of one micro-batch beside the kernels of another one (arXiv 2412.19437, section 3.2.1): they may
+// hide behind all kernels of the block.
+void put_dispatch_first(std::vector<Segment>& out, std::size_t from) {
+  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(from);
+  const auto travels = [](const Segment& segment) {
+    return segment.is_collective && segment.collective.group == Axis::expert;
+  };
+  const auto rest = std::stable_partition(begin, out.end(), travels);
+  const auto kernels = static_cast<std::int32_t>(
+      std::count_if(rest, out.end(), [](const Segment& segment) { return !segment.is_collective; }));
+  for (auto at = begin; at != rest; ++at) at->hides_behind = kernels;
+}
+
+}  // namespace
+
+void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const BlockKind& kind) {
+  const ModelSpec& model = plan.model;
+  const std::size_t from = out.size();
+  if (kind.prediction) add_prediction_forward(out, shape);
+  add_norm_forward(out, "attention-norm", shape);
+  for (const Segment& cast : casts_after_norm("attention-norm-cast", shape)) out.push_back(cast);
+  attention_layer_of(model).forward(out, shape, plan, kind);
+  if (model.post_norms) add_norm_forward(out, "attention-post-norm", shape);
+  add_residual_forward(out, "attention-residual", shape, model.dropout, has_output_bias(model.attention));
+  if (kind.cross) add_cross_attention_forward(out, shape, plan, kind);
+  add_norm_forward(out, "mlp-norm", shape);
+  (kind.experts ? add_experts_forward : add_dense_forward)(out, shape, plan);
+  if (model.post_norms) add_norm_forward(out, "mlp-post-norm", shape);
+  add_residual_forward(out, "mlp-residual", shape, model.dropout, model.mlp.bias);
+  if (kind.prediction) {
+    add_head_forward(out, shape, model);
+    add_loss_forward(out, shape, plan.run.loss_kernel);
+  }
+  if (kind.experts && plan.run.overlap.expert) put_dispatch_first(out, from);
+}
+
+void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan, const BlockKind& kind) {
+  const ModelSpec& model = plan.model;
+  const std::size_t from = list.out->size();
+  if (kind.prediction) {
+    add_loss_backward(list, shape, plan.run.loss_kernel);
+    add_head_backward(list, shape, model);
+  }
+  add_residual_backward(list, "mlp-residual-grad", "mlp-down-bias-grad", shape, model.dropout, model.mlp.bias);
+  if (model.post_norms) add_norm_backward(list, "mlp-post-norm-grad", "mlp-post-norm-weight-grad", shape);
+  (kind.experts ? add_experts_backward : add_dense_backward)(list, shape, plan);
+  add_norm_backward(list, "mlp-norm-grad", "mlp-norm-weight-grad", shape);
+  if (kind.cross) add_cross_attention_backward(list, shape, plan, kind);
   add_residual_backward(list, "attention-residual-grad", "projection-bias-grad", shape, model.dropout,
-                        model.attention.bias);
-  if (shape.sequence_parallel) {
-    list.input_grad(
-        collective("attention-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape)));
-  }
-  for (const Segment& cast : casts("projection-grad-cast", shape, shape.tokens, shape.hidden)) list.input_grad(cast);
-  list.input_grad(gemm("projection-input-grad", shape, shape.tokens, shape.query_width, shape.hidden));
-  add_weight_grad(list, "projection-weight-grad", "projection-accumulate", shape, shape.tokens, shape.hidden,
-                  shape.query_width);
-  add_attention_backward(list, shape, plan);
-  if (model.positions == Positions::rotary) {
-    list.input_grad(pass("rotary-grad", rotary_bytes(shape), shape.fused ? 1 : 4));
-  }
-  for (const Segment& cast : casts("qkv-grad-cast", shape, shape.tokens, shape.qkv_width)) list.input_grad(cast);
-  if (model.attention.bias) list.weight_grad(pass("qkv-bias-grad", shape.element * qkv_elements(shape)));
-  if (shape.sequence_parallel) {
-    list.weight_grad(
-        collective("attention-all-gather-again", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape), 1));
-  }
-  list.input_grad(gemm("qkv-input-grad", shape, shape.tokens, shape.hidden, shape.qkv_width));
-  if (shape.tensor > 1) {
-    const CollectiveKind kind = shape.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    list.input_grad(collective("attention-grad-reduce", kind, Axis::tensor, whole_bytes(shape), 1));
-  }
-  add_weight_grad(list, "qkv-weight-grad", "qkv-accumulate", shape, shape.tokens, shape.qkv_width, shape.hidden);
+                        has_output_bias(model.attention));
+  if (model.post_norms) add_norm_backward(list, "attention-post-norm-grad", "attention-post-norm-weight-grad", shape);
+  attention_layer_of(model).backward(list, shape, plan, kind);
   add_norm_backward(list, "attention-norm-grad", "attention-norm-weight-grad", shape);
+  if (kind.prediction) add_prediction_backward(list, shape);
+  if (kind.experts && plan.run.overlap.expert) put_dispatch_first(*list.out, from);
 }
 
 }  // namespace stagecraft

@@ -25,27 +25,58 @@ BodyShape in_16_bits(BodyShape shape) {
 
 }  // namespace
 
-void add_head_forward(std::vector<Segment>& out, const BodyShape& shape) {
-  add_norm_forward(out, "final-norm", shape);
+BodyShape projected_rows(BodyShape shape, const HeadSpec& head) {
+  if (!head.first_token) return shape;
+  shape.tokens = shape.sequences;
+  shape.norm_tokens = shape.sequences;
+  return shape;
+}
+
+void add_head_forward(std::vector<Segment>& out, const BodyShape& whole, const ModelSpec& model) {
+  const HeadSpec& head = model.head;
+  if (head.norm) add_norm_forward(out, "final-norm", whole);
+  if (head.pooler) out.push_back(gemm("pooler", whole, whole.sequences, whole.hidden, whole.hidden));
+  if (!head.projection) return;
+  const BodyShape shape = projected_rows(whole, head);
   enter_tensor_region(out, "head-all-gather", shape);
+  if (head.transform) {
+    out.push_back(gemm("head-transform", shape, shape.tokens, shape.hidden, shape.hidden));
+    add_norm_forward(out, "head-transform-norm", shape);
+  }
   out.push_back(gemm("head", in_16_bits(shape), shape.tokens, shape.vocabulary, shape.hidden));
 }
 
-void add_head_backward(const BackwardList& list, const BodyShape& shape) {
-  if (shape.sequence_parallel) {
-    list.weight_grad(
-        collective("head-all-gather-again", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape), 1));
+void add_head_backward(const BackwardList& list, const BodyShape& whole, const ModelSpec& model) {
+  const HeadSpec& head = model.head;
+  const BodyShape shape = projected_rows(whole, head);
+  if (head.projection) {
+    if (shape.sequence_parallel) {
+      list.weight_grad(
+          collective("head-all-gather-again", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape), 1));
+    }
+    list.input_grad(gemm("head-input-grad", in_16_bits(shape), shape.tokens, shape.hidden, shape.vocabulary));
+    if (shape.tensor > 1) {
+      const CollectiveKind kind = shape.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      list.input_grad(collective("head-grad-reduce", kind, Axis::tensor, whole_bytes(shape), 1));
+    }
+    add_weight_grad(list, "head-weight-grad", "head-accumulate", in_16_bits(shape), shape.tokens, shape.vocabulary,
+                    shape.hidden);
+    if (head.transform) {
+      add_norm_backward(list, "head-transform-norm-grad", "head-transform-norm-weight-grad", shape);
+      list.input_grad(gemm("head-transform-input-grad", shape, shape.tokens, shape.hidden, shape.hidden));
+      add_weight_grad(list, "head-transform-weight-grad", "head-transform-accumulate", shape, shape.tokens,
+                      shape.hidden, shape.hidden);
+    }
   }
-  list.input_grad(gemm("head-input-grad", in_16_bits(shape), shape.tokens, shape.hidden, shape.vocabulary));
-  if (shape.tensor > 1) {
-    const CollectiveKind kind = shape.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    list.input_grad(collective("head-grad-reduce", kind, Axis::tensor, whole_bytes(shape), 1));
+  if (head.pooler) {
+    list.input_grad(gemm("pooler-input-grad", whole, whole.sequences, whole.hidden, whole.hidden));
+    add_weight_grad(list, "pooler-weight-grad", "pooler-accumulate", whole, whole.sequences, whole.hidden,
+                    whole.hidden);
   }
-  add_weight_grad(list, "head-weight-grad", "head-accumulate", in_16_bits(shape), shape.tokens, shape.vocabulary,
-                  shape.hidden);
-  list.input_grad(pass("final-norm-grad", 3 * shape.element * static_cast<double>(shape.norm_tokens * shape.hidden)));
-  list.weight_grad(
-      pass("final-norm-weight-grad", 2 * shape.element * static_cast<double>(shape.norm_tokens * shape.hidden)));
+  if (!head.norm) return;
+  const double rows = static_cast<double>(whole.norm_tokens * whole.hidden);
+  list.input_grad(pass("final-norm-grad", 3 * whole.element * rows));
+  list.weight_grad(pass("final-norm-weight-grad", 2 * whole.element * rows));
 }
 
 void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape, LossKernel kernel) {

@@ -5,13 +5,9 @@
 
 namespace stagecraft {
 
-// body_attention.cpp: softmax(Q K^T) V between the qkv and the output projection.
-void add_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
-void add_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
-
 // body_block.cpp: one transformer block.
-void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
-void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
+void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
+void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
 
 // body_mlp.cpp: up (and gate) projection, activation, down projection, without the norm and residual around them.
 void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
@@ -32,8 +28,10 @@ void leave_tensor_region(std::vector<Segment>& out, const char* name, const Body
 // body_embedding.cpp, body_head.cpp, body_plain.cpp.
 void add_embedding_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
 void add_embedding_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
-void add_head_forward(std::vector<Segment>& out, const BodyShape& shape);
-void add_head_backward(const BackwardList& list, const BodyShape& shape);
+/// Rows that the projection and the loss see: a classifier projects the first token of each sequence.
+BodyShape projected_rows(BodyShape shape, const HeadSpec& head);
+void add_head_forward(std::vector<Segment>& out, const BodyShape& shape, const ModelSpec& model);
+void add_head_backward(const BackwardList& list, const BodyShape& shape, const ModelSpec& model);
 void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape, LossKernel kernel);
 void add_loss_backward(const BackwardList& list, const BodyShape& shape, LossKernel kernel);
 void add_plain_forward(std::vector<Segment>& out, const BodyShape& shape, const PlainLayerSpec& layer);
@@ -41,9 +39,15 @@ void add_plain_backward(const BackwardList& list, const BodyShape& shape, const 
 
 // body_sharding.cpp: ZeRO 2 and 3 block by block.
 bool shards_by_block(const Plan& plan);
-/// `blocks` times `block`, each of `parameters` parameters per rank, with the gathers and reductions of a pass.
+/// What one rank holds of a unit of sharding: experts are sharded over their own group.
+struct UnitParameters {
+  double dense = 0, expert = 0;
+};
+/// Whether a pass gathers parameters, and whether they were gathered before in this micro-batch.
+enum class Gathers : std::uint8_t { no, first, again };
+/// `blocks` times `block`, each of `parameters` per rank, with the gathers and reductions of a pass.
 void add_sharded_blocks(Body& body, const Plan& plan, const std::vector<Segment>& block, std::int32_t blocks,
-                        double parameters, bool gathers, bool reduces);
+                        const UnitParameters& parameters, Gathers gathers, bool reduces);
 /// The same for what is no block: embedding, final norm, head.
 void add_sharded_ends(std::vector<Segment>& out, const Plan& plan, double parameters, bool gathers, bool reduces);
 
@@ -53,13 +57,15 @@ void add_activation_copy(std::vector<Segment>& block, const Plan& plan, const Bo
 /// Bytes per token and block that activation offload moves: what a block keeps for its backward pass.
 double offloaded_bytes(const Plan& plan, const BodyShape& shape);
 /// The optimizer step on the host: gradients down, Adam, weights up.
-void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters);
+void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters);
 
 // body_recompute.cpp: the part of a block's forward that per-operation recompute runs again.
 std::vector<Segment> recomputed_per_op(const std::vector<Segment>& block, const BodyShape& shape, const Plan& plan);
 
 // body_optimizer.cpp: norm, clip and Adam over the parameters that a rank updates.
-void add_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters);
+void add_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters);
+/// Of what a rank holds, the part that its optimizer updates: a share under ZeRO.
+double updated_parameters(const Plan& plan, const UnitParameters& parameters);
 
 /// Bytes that one optimizer step moves per parameter held and per parameter updated (they differ under ZeRO 1).
 struct OptimizerTraffic {

@@ -38,10 +38,9 @@ void add_activation_copy(std::vector<Segment>& block, const Plan& plan, const Bo
   block.insert(block.begin(), copy("activation-copy", home, offloaded_bytes(plan, shape), kernel_count(block)));
 }
 
-void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters) {
+void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters) {
   const RecipeBytes& recipe = bytes_of(recipe_of(plan.run));
-  const double ranks = static_cast<double>(group_size(plan.degrees, Axis::shard));
-  const double updated = plan.run.zero_stage >= 1 ? parameters / ranks : parameters;
+  const double updated = updated_parameters(plan, parameters);
   const Home home = plan.run.offload.optimizer;
   out.push_back(copy("gradients-to-host", Home::host, updated * recipe.gradient, 0));
   if (home == Home::nvme) {  // states in and out

@@ -34,13 +34,20 @@ OptimizerTraffic optimizer_traffic(const RunSpec& run) {
   return traffic;
 }
 
-void add_optimizer(std::vector<Segment>& out, const Plan& plan, double parameters) {
+double updated_parameters(const Plan& plan, const UnitParameters& parameters) {
+  if (plan.run.zero_stage < 1) return parameters.dense + parameters.expert;
+  return parameters.dense / static_cast<double>(group_size(plan.degrees, Axis::shard)) +
+         parameters.expert / static_cast<double>(group_size(plan.degrees, Axis::expert_data));
+}
+
+void add_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters) {
   const OptimizerTraffic traffic = optimizer_traffic(plan.run);
-  const double shards = plan.run.zero_stage >= 1 ? static_cast<double>(group_size(plan.degrees, Axis::shard)) : 1.0;
   if (plan.run.offload.optimizer != Home::gpu) {
     add_host_optimizer(out, plan, parameters);
   } else {
-    out.push_back(pass("optimizer", parameters * (traffic.per_held + traffic.per_updated / shards), traffic.launches));
+    const double held = parameters.dense + parameters.expert;
+    const double bytes = held * traffic.per_held + updated_parameters(plan, parameters) * traffic.per_updated;
+    out.push_back(pass("optimizer", bytes, traffic.launches));
   }
   Segment host;
   host.name = "step-host";

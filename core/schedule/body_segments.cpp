@@ -52,7 +52,21 @@ Segment pass(const char* name, double bytes, std::int32_t launches) {
 
 std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_t rows, std::int64_t columns) {
   if (shape.gemm_dtype != Dtype::fp8) return {};
-  return {pass(name, product(rows, columns) * (shape.element + 2))};
+  const double copies = 2, numbers = product(rows, columns);
+  switch (shape.fp8_scaling) {
+    case Fp8Scaling::per_tensor:
+      return {pass(name, numbers * (shape.element + copies))};
+    case Fp8Scaling::current:
+      return {pass(name, numbers * (2 * shape.element + copies), 2)};
+    case Fp8Scaling::per_block:
+      return {pass(name, numbers * (shape.element + copies * (1 + 4.0 / 128)))};
+  }
+  return {};
+}
+
+std::vector<Segment> casts_after_norm(const char* name, const BodyShape& shape) {
+  if (shape.fp8_scaling == Fp8Scaling::per_tensor) return {};
+  return casts(name, shape, shape.norm_tokens, shape.hidden);
 }
 
 Segment collective(const char* name, CollectiveKind kind, Axis group, double bytes, std::int32_t hides_behind) {

@@ -13,7 +13,9 @@ std::int64_t share(std::int64_t amount, std::int64_t parts) {
 
 }  // namespace
 
-BodyShape body_shape(const Plan& plan) {
+namespace {
+
+BodyShape shape_over(const Plan& plan, std::int64_t sequence_length) {
   const ModelSpec& model = plan.model;
   const RunSpec& run = plan.run;
   BodyShape shape;
@@ -21,8 +23,8 @@ BodyShape body_shape(const Plan& plan) {
   shape.context = plan.degrees.context;
   shape.sequence_parallel = run.parallel.sequence_parallel && shape.tensor > 1;
   shape.sequences = run.batch.micro;
-  shape.key_length = run.sequence_length;
-  shape.query_length = share(run.sequence_length, shape.context);
+  shape.key_length = sequence_length;
+  shape.query_length = share(sequence_length, shape.context);
   shape.tokens = shape.sequences * shape.query_length;
   shape.norm_tokens = shape.sequence_parallel ? share(shape.tokens, shape.tensor) : shape.tokens;
   shape.hidden = model.hidden;
@@ -38,10 +40,21 @@ BodyShape body_shape(const Plan& plan) {
   shape.accumulates_in_gemm = run.gradient_accumulation_fusion;
   const NumberFormats formats = number_formats(run.precision);
   shape.gemm_dtype = formats.gemm;
+  shape.fp8_scaling = plan.run.fp8_scaling;
   shape.element_dtype = formats.gemm == Dtype::tf32 ? Dtype::tf32 : formats.activation;
   shape.element = size_of(formats.activation).value;
   shape.gradient = size_of(gradient_dtype(run)).value;
   return shape;
+}
+
+}  // namespace
+
+BodyShape body_shape(const Plan& plan) {
+  return shape_over(plan, plan.run.sequence_length);
+}
+
+BodyShape encoder_shape(const Plan& plan) {
+  return shape_over(plan, encoder_length(plan));
 }
 
 }  // namespace stagecraft

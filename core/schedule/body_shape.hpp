@@ -32,8 +32,12 @@ struct BodyShape {
   double gradient = 2;              // bytes of an accumulated weight gradient
   Dtype gemm_dtype = Dtype::bf16;
   Dtype element_dtype = Dtype::bf16;
+  Fp8Scaling fp8_scaling = Fp8Scaling::per_tensor;  // of GEMMs in fp8
 };
 
 BodyShape body_shape(const Plan& plan);
+
+/// The same for blocks of an encoder, which sees a sequence of its own length.
+BodyShape encoder_shape(const Plan& plan);
 
 }  // namespace stagecraft

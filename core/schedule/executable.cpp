@@ -51,6 +51,30 @@ void check_model(const Plan& plan, Findings& findings) {
   if (plan.degrees.context > 1) {
     refuse(findings, "execute-context", "/parallel/context", "attention over a context group is simulated only", "1");
   }
+  const ModelSpec& model = plan.model;
+  struct Part {
+    bool there;
+    const char* pointer;
+    const char* what;
+  };
+  for (const Part& part : {Part{model.attention.latent.kv_rank > 0, "/model/attention/latent", "latent attention"},
+                           Part{model.attention.window > 0, "/model/attention/window", "a sliding window"},
+                           Part{model.attention.qk_norm, "/model/attention/qk_norm", "norms of heads"},
+                           Part{model.attention.bias && !model.attention.output_bias, "/model/attention/output_bias",
+                                "biases of some projections only"},
+                           Part{model.positions == Positions::relative, "/model/positions", "relative positions"},
+                           Part{model.encoder_blocks > 0, "/model/encoder_blocks", "an encoder beside a decoder"},
+                           Part{model.prediction_modules > 0, "/model/prediction_modules", "multi-token prediction"},
+                           Part{model.post_norms, "/model/post_norms", "norms behind attention and MLP"},
+                           Part{model.embedding.patch_inputs > 0 || model.embedding.extra_tokens > 0 ||
+                                    model.embedding.token_types > 0 || model.embedding.norm,
+                                "/model/embedding", "an embedding other than tokens and positions"},
+                           Part{!model.head.norm || !model.head.projection || model.head.bias || model.head.transform ||
+                                    model.head.pooler || model.head.first_token,
+                                "/model/head", "a head other than a norm and a projection"},
+                           Part{!plan.run.batch.lengths.empty(), "/batch/lengths", "packed documents"}}) {
+    if (part.there) refuse(findings, "execute-model", part.pointer, fmt::format("{}: simulated only", part.what));
+  }
   const AttentionKernel kernel = plan.run.attention_kernel;
   if (plan.model.plain_layers.empty() && (kernel == AttentionKernel::flash_1 || kernel == AttentionKernel::flash_3)) {
     refuse(findings, "execute-attention", "/attention_kernel", fmt::format("PyTorch has no {} kernel", to_text(kernel)),
@@ -75,6 +99,9 @@ void check_states(const Plan& plan, Findings& findings) {
   }
   if (run.sharding.group != 0) {
     refuse(findings, "execute-shard-group", "/sharding/group", "hybrid sharding is simulated only", "0");
+  }
+  if (run.gradient_compression != GradientCompression::none) {
+    refuse(findings, "execute-compression", "/gradient_compression", "gradients are reduced as they are", "none");
   }
   const OffloadSpec& offload = run.offload;
   if (offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu) {

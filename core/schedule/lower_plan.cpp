@@ -10,7 +10,7 @@ LoweringPolicy lowering_policy(const Plan& plan) {
   policy.recompute = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
   policy.shard_parameters = plan.run.zero_stage >= 3 && data_parallel && !by_block;
   policy.unshard_prefetch = static_cast<std::int32_t>(1 + plan.run.sharding.prefetch);
-  policy.reduce_grad = data_parallel && !(plan.run.zero_stage >= 2 && by_block);
+  policy.reduce_grad = data_parallel && !reduces_in_backward(plan.run.zero_stage, plan.run.sharding);
   policy.overlap_reduce = plan.run.overlap.gradient_reduce;
   policy.reduce_tied = plan.model.plain_layers.empty() && plan.model.tied_embeddings;
   policy.gather_params = (plan.run.zero_stage == 1 || plan.run.zero_stage == 2) && data_parallel;

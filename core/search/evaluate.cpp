@@ -8,6 +8,7 @@
 
 #include "base/refusal.hpp"
 #include "cost/flops.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "memory/host_memory.hpp"
@@ -20,6 +21,11 @@
 
 namespace stagecraft {
 namespace {
+
+void balance(const SearchContext& context, Scenario& scenario) {
+  balance_partition(scenario, context.topology, context.calibration);
+  scenario.defaults.clear();
+}
 
 std::string reasons_of(const Findings& findings) {
   std::string text;
@@ -100,6 +106,12 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
   Judgement judgement;
   judgement.reason = reasons_of(check_feasible(scenario));
   if (!judgement.reason.empty()) return judgement;
+  try {
+    balance(context, scenario);
+  } catch (const Refusal& refusal) {
+    judgement.reason = reasons_of(refusal.findings());
+    return judgement;
+  }
   const Plan plan = make_plan(scenario);
   const CostModel& costs = costs_of(context, plan, cache);
   try {
@@ -116,6 +128,7 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
   judgement.fits = judgement.peak_memory_bytes <= judgement.memory_limit_bytes &&
                    (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster.node).fits());
   judgement.tokens = tokens_of_step(plan);
+  judgement.training = &context.scenario.run.training;
   judgement.model_flops = find_flop_convention("gemm-full-attention")->of_step(plan).value;
   judgement.hardware_flops = hardware_flops_of_step(plan).value;
   judgement.peak_flops = plan.gpu.peak.at(number_formats(plan.run.precision).gemm).value;
@@ -125,6 +138,7 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
 double closed_form_s(const SearchContext& context, Scenario& scenario, const Candidate& candidate,
                      ScheduleCache& cache) {
   put(context, candidate, scenario);
+  balance(context, scenario);
   const Plan plan = make_plan(scenario);
   const CostModel& costs = costs_of(context, plan, cache);
   prepare(context, scenario, plan, costs, cache);

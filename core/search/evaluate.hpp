@@ -45,6 +45,7 @@ struct Judgement {
   double peak_memory_bytes = 0, memory_limit_bytes = 0;
   bool fits = false;
   double tokens = 0, model_flops = 0, hardware_flops = 0, peak_flops = 0;  // of a step; the last one per GPU and second
+  const TrainingSpec* training = nullptr;                                  // the context's
 };
 
 /// Findings, memory verdict and bound. `scenario` is the context's, one copy per thread: its run is overwritten.

@@ -14,7 +14,7 @@ constexpr std::array<std::pair<PointStatus, const char*>, 4> status_words{{{Poin
                                                                            {PointStatus::infeasible, "infeasible"},
                                                                            {PointStatus::failed, "failed"}}};
 
-constexpr std::array<PointColumn, 10> columns{{
+constexpr std::array<PointColumn, 14> columns{{
     {"gpus", "GPUs", "GPUs that the job uses", &PointFigures::gpus, false},
     {"step_time_s", "s", "seconds of one training step", &PointFigures::step_time_s, false},
     {"tokens_per_s", "tokens/s", "tokens trained per second by the whole job", &PointFigures::tokens_per_s, true},
@@ -26,6 +26,12 @@ constexpr std::array<PointColumn, 10> columns{{
      &PointFigures::bubble_fraction, false},
     {"peak_memory_bytes", "B", "the fullest GPU at its fullest moment", &PointFigures::peak_memory_bytes, false},
     {"memory_limit_bytes", "B", "what a process can use on the GPU", &PointFigures::memory_limit_bytes, true},
+    {"goodput", "fraction", "share of the time that steps which last take, by training.failures",
+     &PointFigures::goodput, true},
+    {"training_time_s", "s", "seconds of the whole run, by training.tokens", &PointFigures::training_time_s, false},
+    {"cost_per_million_tokens", "currency", "by training.price_per_gpu_hour", &PointFigures::cost_per_million_tokens,
+     false},
+    {"joules_per_token", "J", "energy, by training.power", &PointFigures::joules_per_token, false},
 }};
 
 /// Larger is better.

@@ -24,6 +24,7 @@ struct PointFigures {
   double step_time_s = 0, tokens_per_s = 0, tokens_per_s_per_gpu = 0;
   double tflops_per_gpu = 0, mfu = 0, hfu = 0, bubble_fraction = 0;
   double peak_memory_bytes = 0, memory_limit_bytes = 0;
+  double goodput = 0, training_time_s = 0, cost_per_million_tokens = 0, joules_per_token = 0;
 };
 
 struct Point {

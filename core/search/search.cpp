@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/input_error.hpp"
+#include "estimate/training_run.hpp"
 
 namespace stagecraft {
 namespace {
@@ -186,12 +187,24 @@ void tell_margin(SearchResult& result, const PointColumn& first) {
 }
 
 /// A search knows time and memory of a candidate, and what follows from them.
-void refuse_unknown_at_bound(const PointColumn& objective) {
-  const bool known = objective.member != &PointFigures::bubble_fraction &&
-                     objective.member != &PointFigures::memory_limit_bytes && objective.member != &PointFigures::gpus;
+void refuse_unknown_at_bound(const PointColumn& objective, const TrainingSpec& training) {
+  const auto is = [&](double PointFigures::*member) { return objective.member == member; };
+  const auto refuse = [&](const char* needs) {
+    throw InputError(InputProblem{"--objective", 0, 0, "", objective.key, needs, ""});
+  };
+  if (is(&PointFigures::cost_per_million_tokens) && training.price_per_gpu_hour <= 0) {
+    refuse("a price in the scenario: training.price_per_gpu_hour");
+  }
+  if (is(&PointFigures::training_time_s) && training.tokens <= 0) {
+    refuse("a budget in the scenario: training.tokens");
+  }
+  const bool known = !is(&PointFigures::bubble_fraction) && !is(&PointFigures::memory_limit_bytes) &&
+                     !is(&PointFigures::gpus) && !is(&PointFigures::joules_per_token) && !is(&PointFigures::goodput);
   if (known) return;
-  throw InputError(InputProblem{"--objective", 0, 0, "", objective.key,
-                                "step_time_s, a rate or peak_memory_bytes: what time and memory decide", ""});
+  throw InputError(InputProblem{
+      "--objective", 0, 0, "", objective.key,
+      "step_time_s, a rate, peak_memory_bytes, cost_per_million_tokens or training_time_s: what time and memory decide",
+      ""});
 }
 
 void mark_front_of(SearchResult& result, const Columns& objectives) {
@@ -232,13 +245,18 @@ PointFigures figures_at(const Judgement& judgement, const Candidate& candidate, 
   figures.tflops_per_gpu = judgement.model_flops / gpus / seconds / 1e12;
   figures.mfu = judgement.model_flops / gpus / judgement.peak_flops / seconds;
   figures.hfu = judgement.hardware_flops / gpus / judgement.peak_flops / seconds;
+  if (judgement.training == nullptr) return figures;
+  const TrainingRun run = training_run(*judgement.training, {seconds, judgement.tokens, gpus, 0, 0});
+  figures.goodput = run.goodput;
+  figures.training_time_s = run.time_s;
+  figures.cost_per_million_tokens = run.cost_per_million_tokens;
   return figures;
 }
 
 SearchResult search(const SearchContext& context, const std::vector<Candidate>& candidates,
                     const SearchOptions& options, const Simulate& simulate) {
   const Columns objectives = objectives_of(options.objectives);
-  for (const PointColumn* objective : objectives) refuse_unknown_at_bound(*objective);
+  for (const PointColumn* objective : objectives) refuse_unknown_at_bound(*objective, context.scenario.run.training);
   SearchResult result;
   result.candidates = static_cast<std::int64_t>(candidates.size());
   std::vector<Ranked> fitting;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/refusal.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "schedule/lower.hpp"
@@ -100,10 +101,12 @@ Solution solve_micro_batches(const SearchContext& context, double step_s) {
 }  // namespace
 
 double step_of_scenario_s(const SearchContext& context) {
-  const Plan plan = make_plan(context.scenario);
+  Scenario scenario = context.scenario;
+  balance_partition(scenario, context.topology, context.calibration);
+  const Plan plan = make_plan(scenario);
   const CostModel costs = make_cost_model(plan, context.topology, context.calibration);
   Findings notes;
-  const Schedule schedule = lower(compute_schedule(context.scenario, plan, costs, context.topology, notes), plan);
+  const Schedule schedule = lower(compute_schedule(scenario, plan, costs, context.topology, notes), plan);
   const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(schedule));
   return estimate(plan, schedule, make_graph(schedule), costs, context.topology, steps).step_time.value;
 }

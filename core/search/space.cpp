@@ -187,7 +187,10 @@ void restrict_space(SearchSpace& space, const SweepAxis& axis) {
     space.recompute =
         words(axis, std::array{Recompute::none, Recompute::selective, Recompute::full, Recompute::per_op}, to_text);
   } else if (path == "parallel.partition") {
-    space.partition = words(axis, std::array{PartitionRule::uniform, PartitionRule::parameters}, to_text);
+    space.partition = words(axis,
+                            std::array{PartitionRule::uniform, PartitionRule::parameters, PartitionRule::work,
+                                       PartitionRule::time, PartitionRule::time_and_memory},
+                            to_text);
   } else if (path == "schedule" || path == "schedule.name") {
     space.schedules.clear();
     for (const std::string& name : axis.values) {
@@ -258,7 +261,7 @@ void apply(const Candidate& candidate, RunSpec& run) {
   run.schedule.name = candidate.schedule;
   run.zero_stage = candidate.zero_stage;
   run.recompute = candidate.recompute;
-  run.partition = {candidate.partition, {}};
+  run.partition = {candidate.partition, {}, {}};
 }
 
 std::vector<std::string> candidate_paths() {
@@ -306,7 +309,7 @@ std::string describe(const Candidate& candidate) {
                                                  : fmt::format(", {} recompute", to_text(candidate.recompute));
   if (parallel.sequence_parallel) text += ", sequence parallel";
   if (candidate.zero_stage > 0) text += fmt::format(", ZeRO {}", candidate.zero_stage);
-  if (candidate.partition == PartitionRule::parameters) text += ", stages balanced by parameters";
+  if (candidate.partition != PartitionRule::uniform) text += ", stages by " + to_text(candidate.partition);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "spec/model_spec.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace stagecraft {
@@ -32,8 +33,10 @@ double attention_parameters(const ModelSpec& model) {
   const double hidden = as_number(model.hidden);
   const double query = as_number(model.attention.heads) * as_number(model.attention.head_dim);
   const double key_value = 2.0 * as_number(model.attention.kv_heads) * as_number(model.attention.head_dim);
-  const double bias = model.attention.bias ? query + key_value + hidden : 0.0;
-  return hidden * (query + key_value) + query * hidden + bias;
+  const double bias =
+      (model.attention.bias ? query + key_value : 0.0) + (has_output_bias(model.attention) ? hidden : 0.0);
+  const double head_norms = model.attention.qk_norm ? 2.0 * as_number(model.attention.head_dim) : 0.0;
+  return hidden * (query + key_value) + query * hidden + bias + head_norms;
 }
 
 double mlp_parameters(const ModelSpec& model, std::int64_t inner) {
@@ -52,9 +55,46 @@ double moe_parameters(const ModelSpec& model) {
   return as_number(moe.experts) * (as_number(model.hidden) + matrices) + shared;
 }
 
-double inner_parameters(const ModelSpec& model, std::int32_t block) {
-  const bool experts = model.moe.experts > 0 && block >= model.moe.dense_blocks;
-  return experts ? moe_parameters(model) : mlp_parameters(model, model.mlp.ffn_hidden);
+double block_parameters(const ModelSpec& model, std::int32_t index) {
+  const BlockKind kind = block_kind(model, index);
+  const double norm = norm_parameters(model), hidden = as_number(model.hidden);
+  double sum = attention_parameters(model) + (model.post_norms ? 4.0 : 2.0) * norm;
+  sum += kind.experts ? moe_parameters(model) : mlp_parameters(model, model.mlp.ffn_hidden);
+  if (kind.cross) sum += attention_parameters(model) + norm;
+  // Norms of the two inputs, their projection, and the norm before the common head (arXiv 2412.19437, section 2.2).
+  if (kind.prediction) sum += 3.0 * norm + 2.0 * hidden * hidden;
+  return sum;
+}
+
+double relative_positions(const ModelSpec& model) {
+  return as_number(model.attention.relative_buckets) * as_number(model.attention.heads);
+}
+
+double embedding_parameters(const ModelSpec& model) {
+  const double hidden = as_number(model.hidden);
+  const EmbeddingSpec& embedding = model.embedding;
+  const bool patches = embedding.patch_inputs > 0;
+  double sum = patches ? (as_number(embedding.patch_inputs) + 1.0) * hidden : as_number(model.vocabulary) * hidden;
+  if (model.positions == Positions::learned) sum += as_number(model.sequence_length) * hidden;
+  sum += (as_number(embedding.extra_tokens) + as_number(embedding.token_types)) * hidden;
+  if (embedding.norm) sum += norm_parameters(model);
+  // The first block's table of relative positions serves all; an encoder has its own, and a final norm.
+  sum += relative_positions(model);
+  if (model.encoder_blocks > 0 && model.encoder_blocks < model.blocks) {
+    sum += relative_positions(model) + (model.head.norm ? norm_parameters(model) : 0.0);
+  }
+  return sum;
+}
+
+double head_parameters(const ModelSpec& model) {
+  const double hidden = as_number(model.hidden), dense = hidden * hidden + hidden;
+  const HeadSpec& head = model.head;
+  double sum = head.norm ? norm_parameters(model) : 0.0;
+  if (head.transform) sum += dense + norm_parameters(model);
+  if (head.pooler) sum += dense;
+  if (!head.projection) return sum;
+  if (!model.tied_embeddings) sum += as_number(model.vocabulary) * hidden;
+  return sum + (head.bias ? as_number(model.vocabulary) : 0.0);
 }
 
 }  // namespace
@@ -77,29 +117,43 @@ Bytes size_of(Dtype dtype) {
   return {4};
 }
 
+std::int64_t block_count(const ModelSpec& model) {
+  return model.blocks + model.prediction_modules;
+}
+
+BlockKind block_kind(const ModelSpec& model, std::int32_t index) {
+  BlockKind kind;
+  const std::int64_t behind = index - model.moe.dense_blocks;
+  kind.prediction = index >= model.blocks;
+  kind.experts = model.moe.experts > 0 && behind >= 0 && behind % std::max<std::int64_t>(1, model.moe.every) == 0;
+  const std::int64_t every = model.attention.global_every;
+  kind.windowed = model.attention.window > 0 && (every == 0 || index % every != every - 1);
+  kind.encoder = index < model.encoder_blocks && model.encoder_blocks < model.blocks;
+  kind.cross = model.encoder_blocks > 0 && index >= model.encoder_blocks;
+  return kind;
+}
+
 std::vector<Layer> layers_of(const ModelSpec& model) {
   std::vector<Layer> layers;
   for (std::size_t i = 0; i < model.plain_layers.size(); ++i)
     layers.push_back({LayerKind::plain, static_cast<std::int32_t>(i)});
   if (!layers.empty()) return layers;
   layers.push_back({LayerKind::embedding, 0});
-  for (std::int64_t i = 0; i < model.blocks; ++i) layers.push_back({LayerKind::block, static_cast<std::int32_t>(i)});
+  for (std::int64_t i = 0; i < block_count(model); ++i)
+    layers.push_back({LayerKind::block, static_cast<std::int32_t>(i)});
   layers.push_back({LayerKind::head, 0});
   layers.push_back({LayerKind::loss, 0});
   return layers;
 }
 
 double parameters_of(const ModelSpec& model, const Layer& layer) {
-  const double table = as_number(model.vocabulary) * as_number(model.hidden);
   switch (layer.kind) {
-    case LayerKind::embedding: {
-      const bool learned = model.positions == Positions::learned;
-      return table + (learned ? as_number(model.sequence_length) * as_number(model.hidden) : 0.0);
-    }
+    case LayerKind::embedding:
+      return embedding_parameters(model);
     case LayerKind::block:
-      return attention_parameters(model) + inner_parameters(model, layer.index) + 2.0 * norm_parameters(model);
+      return block_parameters(model, layer.index);
     case LayerKind::head:
-      return norm_parameters(model) + (model.tied_embeddings ? 0.0 : table);
+      return head_parameters(model);
     case LayerKind::loss:
       return 0.0;
     case LayerKind::plain:
@@ -112,6 +166,40 @@ double parameters_of(const ModelSpec& model) {
   double sum = 0.0;
   for (const Layer& layer : layers_of(model)) sum += parameters_of(model, layer);
   return sum;
+}
+
+double expert_parameters_of(const ModelSpec& model, const Layer& layer) {
+  if (layer.kind != LayerKind::block || !block_kind(model, layer.index).experts) return 0.0;
+  const double matrices = (model.mlp.gated ? 3.0 : 2.0) * as_number(model.hidden) * as_number(model.moe.ffn_hidden);
+  return as_number(model.moe.experts) * matrices;
+}
+
+double active_parameters_of(const ModelSpec& model) {
+  double sum = parameters_of(model);
+  if (model.moe.experts == 0) return sum;
+  const double idle = 1.0 - as_number(model.moe.top_k) / as_number(model.moe.experts);
+  for (const Layer& layer : layers_of(model)) sum -= idle * expert_parameters_of(model, layer);
+  return sum;
+}
+
+std::vector<std::string> types_of(const ModelSpec& model, const Layer& layer) {
+  switch (layer.kind) {
+    case LayerKind::embedding:
+      return {"embedding"};
+    case LayerKind::head:
+      return {"head"};
+    case LayerKind::loss:
+      return {};
+    case LayerKind::plain:
+      return {model.plain_layers[static_cast<std::size_t>(layer.index)].name};
+    case LayerKind::block:
+      break;
+  }
+  const BlockKind kind = block_kind(model, layer.index);
+  std::vector<std::string> types{"block", kind.experts ? "experts" : "dense"};
+  if (model.encoder_blocks > 0) types.emplace_back(kind.encoder ? "encoder" : "decoder");
+  if (kind.prediction) types.emplace_back("prediction");
+  return types;
 }
 
 }  // namespace stagecraft

@@ -27,6 +27,10 @@ ShardingSpec read_sharding(const JsonNode& node, ShardingSpec sharding, Reading&
                    "the next unit is gathered while one is in use");
   fields.defaulted("reshard_after_forward", sharding.reshard_after_forward, read_boolean, text_of_bool,
                    "gathered parameters are dropped after each use");
+  fields.optional("reduce_each_micro_batch", sharding.reduce_each_micro_batch, read_boolean);
+  fields.optional("secondary", sharding.secondary, integer_in(0, run_limits::data));
+  fields.optional("int8_gather", sharding.int8_gather, read_boolean);
+  fields.optional("int4_reduce", sharding.int4_reduce, read_boolean);
   fields.finish();
   return sharding;
 }
@@ -121,6 +125,7 @@ void read_memory(ObjectReader& scenario, const ModelSpec& model, RunSpec& run) {
   }
   scenario.optional("offload", run.offload,
                     [&](const JsonNode& node) { return read_offload(node, scenario.reading()); });
+  scenario.optional("fp8_scaling", run.fp8_scaling, word_of(fp8_scaling_words));
   scenario.optional("expandable_segments", run.expandable_segments, read_boolean);
 }
 

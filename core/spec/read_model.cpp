@@ -38,6 +38,11 @@ AttentionSpec read_attention(const JsonNode& node, const std::string& where, std
   fields.defaulted("head_dim", attention.head_dim, integer_in(1, model_limits::head_dim), text_of, "hidden / heads");
   fields.defaulted("causal", attention.causal, read_boolean, text_of_bool, "a language model");
   fields.defaulted("bias", attention.bias, read_boolean, text_of_bool, "as in GPT");
+  fields.optional("output_bias", attention.output_bias, read_boolean);
+  fields.optional("qk_norm", attention.qk_norm, read_boolean);
+  fields.optional("window", attention.window, integer_in(0, model_limits::sequence));
+  fields.optional("global_every", attention.global_every, integer_in(0, model_limits::blocks));
+  fields.optional("relative_buckets", attention.relative_buckets, integer_in(1, model_limits::hidden));
   fields.optional("latent", attention.latent, [&](const JsonNode& latent) {
     return read_latent(latent, where + "/latent", attention.head_dim, reading);
   });
@@ -70,6 +75,8 @@ MoeSpec read_moe(const JsonNode& node, const std::string& where, Reading& readin
   fields.defaulted("dense_blocks", moe.dense_blocks, integer_in(0, model_limits::blocks), text_of,
                    "every block has experts");
   fields.defaulted("capacity_factor", moe.capacity_factor, number_in(0.0, 1e3), text_of_number, "0: dropless");
+  fields.optional("every", moe.every, integer_in(1, model_limits::blocks));
+  fields.optional("nodes_per_token", moe.nodes_per_token, integer_in(0, model_limits::experts));
   fields.finish();
   if (moe.top_k > moe.experts) {
     reading.attempt([&] {
@@ -77,6 +84,30 @@ MoeSpec read_moe(const JsonNode& node, const std::string& where, Reading& readin
     });
   }
   return moe;
+}
+
+EmbeddingSpec read_embedding(const JsonNode& node, const std::string& where, Reading& reading) {
+  EmbeddingSpec embedding;
+  ObjectReader fields(node, where, reading);
+  fields.optional("patch_inputs", embedding.patch_inputs, integer_in(0, model_limits::hidden));
+  fields.optional("extra_tokens", embedding.extra_tokens, integer_in(0, model_limits::hidden));
+  fields.optional("token_types", embedding.token_types, integer_in(0, model_limits::hidden));
+  fields.optional("norm", embedding.norm, read_boolean);
+  fields.finish();
+  return embedding;
+}
+
+HeadSpec read_head(const JsonNode& node, const std::string& where, Reading& reading) {
+  HeadSpec head;
+  ObjectReader fields(node, where, reading);
+  fields.optional("norm", head.norm, read_boolean);
+  fields.optional("projection", head.projection, read_boolean);
+  fields.optional("bias", head.bias, read_boolean);
+  fields.optional("transform", head.transform, read_boolean);
+  fields.optional("pooler", head.pooler, read_boolean);
+  fields.optional("first_token", head.first_token, read_boolean);
+  fields.finish();
+  return head;
 }
 
 MlpSpec read_mlp(const JsonNode& node, const std::string& where, Reading& reading) {
@@ -133,6 +164,20 @@ void read_transformer(ObjectReader& fields, const std::string& where, ModelSpec&
   });
   fields.required("mlp", model.mlp, [&](const JsonNode& node) { return read_mlp(node, where + "/mlp", reading); });
   fields.optional("moe", model.moe, [&](const JsonNode& node) { return read_moe(node, where + "/moe", reading); });
+  fields.optional("embedding", model.embedding,
+                  [&](const JsonNode& node) { return read_embedding(node, where + "/embedding", reading); });
+  fields.optional("head", model.head, [&](const JsonNode& node) { return read_head(node, where + "/head", reading); });
+  fields.optional("encoder_blocks", model.encoder_blocks, integer_in(0, model_limits::blocks));
+  fields.optional("encoder_sequence_length", model.encoder_sequence_length, integer_in(1, model_limits::sequence));
+  fields.optional("prediction_modules", model.prediction_modules, integer_in(0, 16));
+  fields.optional("post_norms", model.post_norms, read_boolean);
+  if (model.encoder_blocks > model.blocks) {
+    reading.attempt([&] {
+      fields.object()
+          .at("encoder_blocks")
+          .fail(fmt::format("at most as many as blocks ({})", model.blocks), text_of(model.blocks));
+    });
+  }
   fields.defaulted(
       "norm", model.norm, word_of(norm_words), [](Norm choice) { return to_text(choice); }, "as in GPT");
   fields.defaulted(

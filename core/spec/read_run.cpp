@@ -10,18 +10,70 @@
 #include "spec/precision.hpp"
 #include "spec/read_memory.hpp"
 #include "spec/read_model.hpp"
+#include "spec/read_training.hpp"
 
 namespace stagecraft {
 namespace {
 
-PartitionSpec read_partition(const JsonNode& node) {
+template <class Choice>
+std::string printed(Choice choice) {
+  return to_text(choice);
+}
+
+ExpertsSpec read_experts(const JsonNode& node, Reading& reading) {
+  ExpertsSpec experts;
+  ObjectReader fields(node, "/experts", reading);
+  fields.defaulted("dispatcher", experts.dispatcher, word_of(dispatcher_words), printed<Dispatcher>,
+                   "every copy of a token travels");
+  fields.defaulted("fp8_dispatch", experts.fp8_dispatch, read_boolean, text_of_bool, "tokens travel in 16 bits");
+  fields.defaulted("imbalance", experts.imbalance, number_in(0, 4), text_of_number, "every expert has its even share");
+  fields.optional("seed", experts.seed, integer_in(0, (std::int64_t{1} << 53) - 1));
+  fields.finish();
+  return experts;
+}
+
+std::vector<LengthShare> read_lengths(const JsonNode& node, Reading& reading) {
+  std::vector<LengthShare> lengths;
+  const std::vector<JsonNode> elements = node.elements();
+  constexpr std::size_t most = 4096;
+  if (elements.empty() || elements.size() > most) node.fail(fmt::format("1 to {} lengths", most));
+  double sum = 0;
+  for (const JsonNode& document : elements) {
+    LengthShare one;
+    ObjectReader fields(document, "/batch/lengths/" + std::to_string(lengths.size()), reading);
+    fields.required("length", one.length, integer_in(1, model_limits::sequence));
+    fields.required("share", one.share, number_in(0, 1));
+    fields.finish();
+    lengths.push_back(one);
+    sum += one.share;
+  }
+  if (sum < 0.999 || sum > 1.001) node.fail("shares of all tokens that add up to 1", "", fmt::format("{:.4g}", sum));
+  return lengths;
+}
+
+PartitionSpec read_count(const JsonNode& node, Reading& reading) {
+  PartitionSpec partition{PartitionRule::count, {}, {}};
+  ObjectReader fields(node, "/parallel/partition", reading);
+  fields.required("count", partition.types, [](const JsonNode& list) {
+    std::vector<std::string> types;
+    for (const JsonNode& type : list.elements()) types.emplace_back(read_string(type));
+    if (types.empty() || types.size() > 64) list.fail("1 to 64 types of layers");
+    return types;
+  });
+  fields.finish();
+  return partition;
+}
+
+PartitionSpec read_partition(const JsonNode& node, Reading& reading) {
   if (node.is(JsonKind::array)) {
     if (node.size() > static_cast<std::size_t>(run_limits::pipeline * 4)) node.fail("a shorter list");
-    return {PartitionRule::explicit_list, read_integers(node, 0, model_limits::blocks)};
+    return {PartitionRule::explicit_list, read_integers(node, 0, model_limits::blocks), {}};
   }
+  if (node.is(JsonKind::object)) return read_count(node, reading);
   if (!node.is(JsonKind::string))
-    node.fail(R"("uniform", "parameters" or a list with the number of blocks of each stage)");
-  return {word_of(partition_words)(node), {}};
+    node.fail(
+        R"("uniform", "parameters", "work", "time", "time_and_memory", a list with the number of blocks of each stage or {"count": [types]})");
+  return {word_of(partition_words)(node), {}, {}};
 }
 
 std::int64_t data_ranks_that_fit(const ParallelSpec& parallel, const ClusterSpec& cluster) {
@@ -46,19 +98,96 @@ ParallelSpec read_parallel(const JsonNode& node, const ClusterSpec& cluster, Par
   fields.defaulted("sequence_parallel", parallel.sequence_parallel, read_boolean, text_of_bool,
                    "off, as in Megatron-LM before 2022");
   fields.optional("expert", parallel.expert, integer_in(1, run_limits::data));
+  fields.optional("expert_tensor", parallel.expert_tensor, integer_in(1, run_limits::tensor));
+  const auto method = word_of(context_method_words);
+  if (parallel.context > 1) {
+    fields.defaulted("context_method", parallel.context_method, method, printed<ContextMethod>,
+                     "keys and values go round the context group, as in Megatron-LM");
+    fields.defaulted("zig_zag", parallel.zig_zag, read_boolean, text_of_bool, "slices from both ends of the sequence");
+  } else {
+    fields.optional("context_method", parallel.context_method, method);
+    fields.optional("zig_zag", parallel.zig_zag, read_boolean);
+  }
+  fields.optional("ulysses", parallel.ulysses, integer_in(1, run_limits::context));
   fields.defaulted(
-      "partition", partition, read_partition, [](const PartitionSpec& chosen) { return to_text(chosen.rule); },
-      "every stage gets the same number of blocks");
+      "partition", partition, [&](const JsonNode& value) { return read_partition(value, reading); },
+      [](const PartitionSpec& chosen) { return to_text(chosen.rule); }, "every stage gets the same number of blocks");
   fields.finish();
   return parallel;
 }
 
-BatchSpec read_batch(const JsonNode& node, Reading& reading) {
+RampUpSpec read_ramp_up(const JsonNode& node, Reading& reading) {
+  RampUpSpec ramp;
+  ObjectReader fields(node, "/batch/ramp_up", reading);
+  fields.required("start", ramp.start, integer_in(1, run_limits::batch));
+  fields.required("increment", ramp.increment, integer_in(1, run_limits::batch));
+  fields.required("samples", ramp.samples, integer_in(1, run_limits::samples));
+  fields.finish();
+  return ramp;
+}
+
+/// The global batch as (micro-batch, accumulation, data ranks): what is not written follows from the others.
+BatchSpec read_batch(const JsonNode& node, const JsonNode& scenario, ParallelSpec& parallel, Reading& reading) {
   BatchSpec batch;
   ObjectReader fields(node, "/batch", reading);
-  fields.required("global", batch.global, integer_in(1, run_limits::batch));
-  fields.defaulted("micro", batch.micro, integer_in(1, run_limits::batch), text_of, "one sequence per micro-batch");
+  std::int64_t accumulation = 0;
+  const bool accumulates = fields.optional("accumulation", accumulation, integer_in(1, run_limits::batch));
+  const bool global = fields.optional("global", batch.global, integer_in(1, run_limits::batch));
+  const bool micro = fields.optional("micro", batch.micro, integer_in(1, run_limits::batch));
+  fields.optional("lengths", batch.lengths, [&](const JsonNode& value) { return read_lengths(value, reading); });
+  fields.optional("ramp_up", batch.ramp_up, [&](const JsonNode& value) { return read_ramp_up(value, reading); });
   fields.finish();
+  if (!global && !accumulates) {
+    fields.required("global", batch.global, integer_in(1, run_limits::batch));
+    return batch;
+  }
+  if (!reading.problems.empty()) return batch;
+  constexpr double most = run_limits::batch;
+  const auto fails = [&](const char* key, const std::string& expected, std::int64_t nearest) {
+    reading.attempt([&] { node.at(key).fail(expected, text_of(std::max<std::int64_t>(1, nearest))); });
+  };
+  if (!global) {  // micro-batch, accumulation and data ranks
+    if (!micro) fields.note("micro", "1", "one sequence per micro-batch");
+    const double product =
+        static_cast<double>(batch.micro) * static_cast<double>(accumulation) * static_cast<double>(parallel.data);
+    if (product > most) {
+      fails("accumulation", "a global batch of at most " + text_of(run_limits::batch), 1);
+      return batch;
+    }
+    batch.global = batch.micro * accumulation * parallel.data;
+    fields.note("global", text_of(batch.global), "micro-batch x accumulation x data ranks");
+    return batch;
+  }
+  if (!accumulates) {
+    if (!micro) fields.note("micro", "1", "one sequence per micro-batch");
+    return batch;
+  }
+  const auto parallel_node = scenario.find("parallel");
+  const bool data = parallel_node && parallel_node->is(JsonKind::object) && parallel_node->find("data").has_value();
+  if (micro && !data) {
+    const std::int64_t share = batch.micro * accumulation;
+    if (batch.global % share != 0) {
+      fails("global", fmt::format("a multiple of micro x accumulation ({})", share), batch.global / share * share);
+      return batch;
+    }
+    parallel.data = batch.global / share;
+    fields.note("data", text_of(parallel.data), "global batch over micro-batch and accumulation");
+    return batch;
+  }
+  const std::int64_t share = accumulation * parallel.data;
+  if (!micro) {
+    if (batch.global % share != 0) {
+      fails("global", fmt::format("a multiple of accumulation x data ranks ({})", share), batch.global / share * share);
+      return batch;
+    }
+    batch.micro = batch.global / share;
+    fields.note("micro", text_of(batch.micro), "global batch over accumulation and data ranks");
+  } else if (static_cast<double>(share) * static_cast<double>(batch.micro) != static_cast<double>(batch.global)) {
+    fails(
+        "accumulation",
+        fmt::format("what global ({}), micro ({}) and data ranks ({}) leave", batch.global, batch.micro, parallel.data),
+        batch.global / std::max<std::int64_t>(1, batch.micro * parallel.data));
+  }
   return batch;
 }
 
@@ -92,6 +221,8 @@ OverlapSpec read_overlap(const JsonNode& node, Reading& reading) {
   fields.defaulted("parameter_gather", overlap.parameter_gather, read_boolean, text_of_bool, reason);
   fields.defaulted("pipeline", overlap.pipeline, read_boolean, text_of_bool, reason);
   fields.defaulted("tensor", overlap.tensor, read_boolean, text_of_bool, reason);
+  fields.optional("context", overlap.context, read_boolean);
+  fields.optional("expert", overlap.expert, read_boolean);
   fields.finish();
   return overlap;
 }
@@ -106,11 +237,6 @@ AttentionKernel usual_attention_kernel(const GpuSpec& gpu) {
   if (gpu.architecture == "cpu") return AttentionKernel::unfused;
   if (gpu.architecture == "volta" || gpu.architecture == "turing") return AttentionKernel::fused_softmax;
   return AttentionKernel::flash_2;
-}
-
-template <class Choice>
-std::string printed(Choice choice) {
-  return to_text(choice);
 }
 
 void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& run) {
@@ -147,6 +273,9 @@ void read_communication(ObjectReader& scenario, RunSpec& run) {
       "gradient_bucket", bucket, [](const JsonNode& node) { return read_bytes(node, {1}, {1e12}); },
       [](Bytes amount) { return to_text(amount); }, "40 million gradients of four bytes, Megatron-LM's bucket");
   run.gradient_bucket_bytes = bucket.value;
+  scenario.optional("gradient_compression", run.gradient_compression, word_of(gradient_compression_words));
+  scenario.optional("experts", run.experts,
+                    [&](const JsonNode& node) { return read_experts(node, scenario.reading()); });
 }
 
 }  // namespace
@@ -156,7 +285,8 @@ RunSpec read_run(ObjectReader& scenario, const ModelSpec& model, const ClusterSp
   Reading& reading = scenario.reading();
   scenario.required("parallel", run.parallel,
                     [&](const JsonNode& node) { return read_parallel(node, cluster, run.partition, reading); });
-  scenario.required("batch", run.batch, [&](const JsonNode& node) { return read_batch(node, reading); });
+  scenario.required("batch", run.batch,
+                    [&](const JsonNode& node) { return read_batch(node, scenario.object(), run.parallel, reading); });
   const bool plain = !model.plain_layers.empty();
   run.sequence_length = plain ? 1 : model.sequence_length;
   scenario.defaulted("sequence_length", run.sequence_length, integer_in(1, model_limits::sequence), text_of,
@@ -168,6 +298,7 @@ RunSpec read_run(ObjectReader& scenario, const ModelSpec& model, const ClusterSp
   read_kernels(scenario, cluster, run);
   read_communication(scenario, run);
   read_memory(scenario, model, run);
+  scenario.optional("training", run.training, [&](const JsonNode& node) { return read_training(node, reading); });
   scenario.defaulted("steps", run.steps, integer_in(1, run_limits::steps), text_of, "one step");
   return run;
 }

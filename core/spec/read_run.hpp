@@ -16,6 +16,7 @@ inline constexpr std::int64_t data = std::int64_t{1} << 20;
 inline constexpr std::int64_t virtual_stages = std::int64_t{1} << 10;
 inline constexpr std::int64_t batch = std::int64_t{1} << 24;
 inline constexpr std::int64_t steps = 255;
+inline constexpr std::int64_t samples = std::int64_t{1} << 40;  // of a batch ramp-up
 }  // namespace run_limits
 
 }  // namespace stagecraft

@@ -68,6 +68,18 @@ StateRecipe recipe_of(const RunSpec& run) {
   return StateRecipe::mixed_16bit_and_fp32_gradients;
 }
 
+double gradient_wire_bytes(const RunSpec& run) {
+  switch (run.gradient_compression) {
+    case GradientCompression::fp16:
+      return 2;
+    case GradientCompression::int8:
+      return 1 + 2.0 / 2048;
+    case GradientCompression::none:
+      break;
+  }
+  return bytes_of(recipe_of(run)).gradient;
+}
+
 std::span<const OptimizerStates> optimizer_states() {
   return optimizers;
 }

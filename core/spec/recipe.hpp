@@ -26,6 +26,9 @@ const RecipeBytes& bytes_of(StateRecipe recipe);
 /// The recipe of a run: the one that it names, else the usual one of its precision and of the format of its gradients.
 StateRecipe recipe_of(const RunSpec& run);
 
+/// Bytes of a gradient on its way through a reduction; int8 takes a scale of two bytes for each 2048.
+double gradient_wire_bytes(const RunSpec& run);
+
 /// How an optimizer keeps its states.
 struct OptimizerStates {
   Optimizer optimizer = Optimizer::adam;

@@ -6,7 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "spec/training_spec.hpp"
+
 namespace stagecraft {
+
+/// How the ranks of a context group let every query meet every key.
+enum class ContextMethod : std::uint8_t {
+  ring,        // keys and values go round, one neighbour at a time (arXiv 2310.01889)
+  ulysses,     // all-to-all from slices of the sequence to slices of the heads (arXiv 2309.14509)
+  all_gather,  // every rank gathers all keys and values (arXiv 2407.21783, section 3.3.2)
+  combined     // heads among `ulysses` neighbours, a ring across them (arXiv 2405.07719)
+};
 
 struct ParallelSpec {
   std::int64_t tensor = 1;
@@ -15,19 +25,60 @@ struct ParallelSpec {
   std::int64_t data = 1;
   std::int64_t virtual_stages = 1;  // chunks per pipeline rank
   bool sequence_parallel = false;   // Megatron sequence parallelism over the tensor group
-  std::int64_t expert = 1;          // ranks of the data group among which the experts of a block are spread
+  std::int64_t expert = 1;          // ranks among which the experts of a block are spread
+  std::int64_t expert_tensor = 0;   // ranks that share one expert; 0: as many as tensor
+  ContextMethod context_method = ContextMethod::ring;
+  std::int64_t ulysses = 1;  // of a combined method: ranks that exchange heads
+  bool zig_zag = true;       // a rank has the i-th slice from both ends, which evens out a causal mask
+};
+
+/// How tokens travel to their experts.
+enum class Dispatcher : std::uint8_t {
+  all_to_all,   // every routed copy of a token travels (Megatron-LM, MoEAlltoAllTokenDispatcher)
+  deduplicated  // one copy per node crosses the network and is copied there (DeepEP)
+};
+
+struct ExpertsSpec {
+  Dispatcher dispatcher = Dispatcher::all_to_all;
+  bool fp8_dispatch = false;  // dispatched in fp8 with a scale per 128 numbers; combined in 16 bits
+  double imbalance = 0;       // spread of the experts' loads, standard deviation of their logarithm; 0: even
+  std::int64_t seed = 0;      // of the loads
+};
+
+/// Sequences of one length in the data, and how much of all tokens they hold.
+struct LengthShare {
+  std::int64_t length = 1;
+  double share = 1;
+};
+
+/// The global batch at the start of a training run (Megatron-LM: --rampup-batch-size): `start` sequences, `increment`
+/// more after each equal share of `samples`, until it is whole.
+struct RampUpSpec {
+  std::int64_t start = 1, increment = 1, samples = 1;
 };
 
 struct BatchSpec {
   std::int64_t global = 1;  // sequences per step over all data ranks
   std::int64_t micro = 1;   // sequences per micro-batch of one data rank
+  std::vector<LengthShare> lengths =
+      {};  // documents packed into sequences; a token sees its document only. Empty: one each
+  std::optional<RampUpSpec> ramp_up = std::nullopt;  // none: whole from the first step on
 };
 
-enum class PartitionRule : std::uint8_t { uniform, parameters, explicit_list };
+enum class PartitionRule : std::uint8_t {
+  uniform,
+  parameters,
+  explicit_list,
+  work,             // FLOPs of a forward pass
+  time,             // of forward and backward, by the cost model (estimate/balance.hpp)
+  time_and_memory,  // the same, of the partitions that fit the GPU
+  count             // layers of the listed types
+};
 
 struct PartitionSpec {
   PartitionRule rule = PartitionRule::uniform;
   std::vector<std::int64_t> blocks_per_stage;  // for explicit_list, one entry per stage (pipeline * virtual_stages)
+  std::vector<std::string> types = {};         // for count, words of types_of
 };
 
 struct ScheduleSpec {
@@ -90,8 +141,27 @@ struct ShardingSpec {
   std::int64_t group = 0;  // ranks that share one copy; 0: all of the data and context group. Fewer: copies
                            // are replicated across groups (hybrid sharding)
   ShardUnit unit = ShardUnit::stage;
-  std::int64_t prefetch = 1;          // units gathered ahead of the one in use
-  bool reshard_after_forward = true;  // false: gathered once per micro-batch (unit block) and kept until its backward
+  std::int64_t prefetch = 1;            // units gathered ahead of the one in use
+  bool reshard_after_forward = true;    // false: gathered once per micro-batch (unit block) and kept until its backward
+  bool reduce_each_micro_batch = true;  // of unit block; false: gradients add up whole until the last one (no_sync)
+  std::int64_t secondary = 0;  // ZeRO++: ranks over which a second shard serves the backward's gathers; 0: none
+  bool int8_gather = false;    // ZeRO++: weights are gathered as int8 with a scale per 2048 numbers
+  bool int4_reduce = false;    // ZeRO++: gradients are reduced by all-to-all in int4, then int8
+};
+
+/// Whether gradients are reduced and sharded within every backward pass.
+inline bool reduces_in_backward(std::int64_t zero_stage, const ShardingSpec& sharding) {
+  return zero_stage >= 2 && sharding.unit == ShardUnit::block && sharding.reduce_each_micro_batch;
+}
+
+/// What gradients are turned into before they are reduced.
+enum class GradientCompression : std::uint8_t { none, fp16, int8 };
+
+/// How finely fp8 tensors are scaled.
+enum class Fp8Scaling : std::uint8_t {
+  per_tensor,  // one scale from earlier steps (delayed)
+  current,     // one scale of this very tensor: a pass for its largest value
+  per_block    // a scale per 128 numbers of activations and 128 x 128 of weights (arXiv 2412.19437, section 3.3.2)
 };
 
 enum class Home : std::uint8_t { gpu, host, nvme };
@@ -122,6 +192,8 @@ struct OverlapSpec {
   bool parameter_gather = false;  // gather sharded parameters behind the next forward
   bool pipeline = true;           // sends leave the compute lane free
   bool tensor = false;            // tensor-parallel collectives behind GEMMs
+  bool context = true;            // keys and values go round while attention runs
+  bool expert = false;            // dispatch and combine run beside other work of the same layer
 };
 
 /// Whose habits with memory the run follows where frameworks differ (memory/framework.hpp has the table).
@@ -153,6 +225,9 @@ struct RunSpec {
   LossKernel loss_kernel = LossKernel::vocabulary_parallel;
   std::int64_t zero_stage = 0;  // sharded over the data group: 1 optimizer states, 2 gradients too, 3 parameters too
   ShardingSpec sharding;
+  ExpertsSpec experts;
+  GradientCompression gradient_compression = GradientCompression::none;
+  Fp8Scaling fp8_scaling = Fp8Scaling::per_tensor;
   OffloadSpec offload;
   bool expandable_segments = false;  // of PyTorch's allocator: little fragmentation
   OverlapSpec overlap;
@@ -162,6 +237,7 @@ struct RunSpec {
   ReceivePlacement receive_placement = ReceivePlacement::at_sender;
   double gradient_bucket_bytes = 160e6;
   std::int64_t steps = 1;  // simulated in a row; the last one is reported
+  TrainingSpec training;   // the run around the step
 };
 
 /// As a scenario writes them: "bf16_mixed", "selective", "flash_2", "at_sender", "uniform".
@@ -177,5 +253,9 @@ std::string to_text(ShardUnit unit);
 std::string to_text(Home home);
 std::string to_text(Framework framework);
 std::string to_text(LossKernel kernel);
+std::string to_text(ContextMethod method);
+std::string to_text(Dispatcher dispatcher);
+std::string to_text(GradientCompression compression);
+std::string to_text(Fp8Scaling scaling);
 
 }  // namespace stagecraft

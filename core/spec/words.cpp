@@ -59,7 +59,21 @@ std::string to_text(LossKernel kernel) {
 }
 
 std::string to_text(PartitionRule rule) {
-  return rule == PartitionRule::explicit_list ? "an explicit list" : word_for(partition_words, rule);
+  if (rule == PartitionRule::explicit_list) return "an explicit list";
+  return rule == PartitionRule::count ? "a count of layers" : word_for(partition_words, rule);
+}
+
+std::string to_text(ContextMethod choice) {
+  return word_for(context_method_words, choice);
+}
+std::string to_text(Dispatcher choice) {
+  return word_for(dispatcher_words, choice);
+}
+std::string to_text(GradientCompression choice) {
+  return word_for(gradient_compression_words, choice);
+}
+std::string to_text(Fp8Scaling choice) {
+  return word_for(fp8_scaling_words, choice);
 }
 
 }  // namespace stagecraft

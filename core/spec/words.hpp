@@ -30,8 +30,10 @@ inline constexpr Words<Dtype, 8> dtype_words{{{Dtype::fp32, "fp32"},
 inline constexpr Words<Norm, 2> norm_words{{{Norm::layer_norm, "layer_norm"}, {Norm::rms_norm, "rms_norm"}}};
 inline constexpr Words<Activation, 3> activation_words{
     {{Activation::gelu, "gelu"}, {Activation::relu, "relu"}, {Activation::silu, "silu"}}};
-inline constexpr Words<Positions, 3> positions_words{
-    {{Positions::none, "none"}, {Positions::learned, "learned"}, {Positions::rotary, "rotary"}}};
+inline constexpr Words<Positions, 4> positions_words{{{Positions::none, "none"},
+                                                      {Positions::learned, "learned"},
+                                                      {Positions::rotary, "rotary"},
+                                                      {Positions::relative, "relative"}}};
 inline constexpr Words<DeviceKind, 5> device_kind_words{{{DeviceKind::gpu, "gpu"},
                                                          {DeviceKind::nvswitch, "nvswitch"},
                                                          {DeviceKind::pcie_switch, "pcie_switch"},
@@ -93,8 +95,22 @@ inline constexpr Words<LossKernel, 4> loss_kernel_words{{{LossKernel::vocabulary
                                                          {LossKernel::fused, "fused"},
                                                          {LossKernel::full_fp32, "full_fp32"},
                                                          {LossKernel::chunked, "chunked"}}};
-inline constexpr Words<PartitionRule, 2> partition_words{
-    {{PartitionRule::uniform, "uniform"}, {PartitionRule::parameters, "parameters"}}};  // a list needs no word
+inline constexpr Words<PartitionRule, 5> partition_words{
+    {{PartitionRule::uniform, "uniform"},
+     {PartitionRule::parameters, "parameters"},
+     {PartitionRule::work, "work"},
+     {PartitionRule::time, "time"},
+     {PartitionRule::time_and_memory, "time_and_memory"}}};  // lists need no word
+inline constexpr Words<ContextMethod, 4> context_method_words{{{ContextMethod::ring, "ring"},
+                                                               {ContextMethod::ulysses, "ulysses"},
+                                                               {ContextMethod::all_gather, "all_gather"},
+                                                               {ContextMethod::combined, "combined"}}};
+inline constexpr Words<Dispatcher, 2> dispatcher_words{
+    {{Dispatcher::all_to_all, "all_to_all"}, {Dispatcher::deduplicated, "deduplicated"}}};
+inline constexpr Words<GradientCompression, 3> gradient_compression_words{
+    {{GradientCompression::none, "none"}, {GradientCompression::fp16, "fp16"}, {GradientCompression::int8, "int8"}}};
+inline constexpr Words<Fp8Scaling, 3> fp8_scaling_words{
+    {{Fp8Scaling::per_tensor, "per_tensor"}, {Fp8Scaling::current, "current"}, {Fp8Scaling::per_block, "per_block"}}};
 
 template <class Choice, std::size_t Count>
 std::vector<std::string> list_of(const Words<Choice, Count>& words) {

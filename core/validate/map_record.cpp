@@ -31,6 +31,7 @@ void put_together(Draft& draft) {
   map_cluster(draft);
   map_parallel(draft);
   map_kernels(draft);
+  map_experts(draft);
   map_memory(draft);
   set_published(draft);
 }

@@ -10,7 +10,6 @@
 #include "base/input_error.hpp"
 #include "estimate/estimate.hpp"
 #include "memory/allocator.hpp"
-#include "plan/untimed.hpp"
 #include "validate/bubble.hpp"
 #include "validate/rehearsed.hpp"
 
@@ -193,10 +192,6 @@ Outcome predict(const Record& record, const Library& library, std::int64_t& pass
     Scenario scenario = parse_scenario(outcome.mapping.scenario, record.id, {}, library);
     for (const Finding& finding : check_feasible(scenario)) {
       if (finding.severity != Severity::error) continue;
-      if (finding.code == untimed_code) {
-        outcome.mapping.no_step_time = finding.message;
-        continue;
-      }
       skip(outcome, "record", finding.message);
       return outcome;
     }

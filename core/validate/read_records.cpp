@@ -28,7 +28,8 @@ void read_model(const RecordFields& fields, RecordModel& model) {
   if (!fields.find("moe")) return;
   const RecordFields moe = fields.object("moe");
   model.experts = RecordExperts{moe.count("experts"), moe.count("topk"), moe.count("expert_ffn"),
-                                moe.count("shared_experts_ffn", 0), moe.count("dense_layers", 0)};
+                                moe.count("shared_experts_ffn", 0), moe.count("dense_layers", 0),
+                                moe.count("shared_experts", 0), moe.number("capacity_factor")};
 }
 
 void read_arguments(const RecordFields& fields, RecordArguments& arguments) {
@@ -75,6 +76,7 @@ Record read_record(const JsonNode& node, std::size_t index) {
   record.offload = fields.text("offload");
   record.kernel = fields.text("kernel");
   record.overlap = fields.text("overlap");
+  record.notes = fields.text("notes");
   record.interconnect = fields.text("interconnect");
   record.gpus = fields.count("gpus");
   record.nodes = fields.count("nodes");

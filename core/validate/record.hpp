@@ -12,7 +12,8 @@ namespace stagecraft {
 
 /// Experts in the place of the MLP.
 struct RecordExperts {
-  std::optional<std::int64_t> count, top_k, ffn, shared_ffn, dense_layers;
+  std::optional<std::int64_t> count, top_k, ffn, shared_ffn, dense_layers, shared_experts;
+  std::optional<double> capacity_factor;
 };
 
 struct RecordModel {
@@ -68,7 +69,7 @@ struct RecordMeasured {
 
 struct Record {
   std::string id, group, date, cite, kind;
-  std::string gpu, interconnect, precision, recompute, offload, kernel, overlap;
+  std::string gpu, interconnect, precision, recompute, offload, kernel, overlap, notes;
   std::optional<double> gpu_memory_gb;
   std::optional<std::int64_t> gpus, nodes, micro_batch, global_batch, layers_last_stage;
   std::optional<bool> flash_attention;

@@ -24,6 +24,18 @@ std::string precision_of(Draft& draft) {
   return precision;
 }
 
+/// Scales from earlier steps unless the record says otherwise: "FP8-CS" is Megatron's word for current scaling, torchao
+/// scales by the tensor at hand too, by rows or whole.
+const char* fp8_scaling_of(const std::string& precision) {
+  for (const char* current : {"FP8-CS", "tensorwise", "rowwise", "current"}) {
+    if (contains(precision, current)) return "current";
+  }
+  for (const char* block : {"mxfp8", "FP8-MX", "blockwise", "per block"}) {
+    if (contains(precision, block)) return "per_block";
+  }
+  return "per_tensor";
+}
+
 std::string recompute_of(Draft& draft) {
   const std::string& text = draft.record.recompute;
   if (is_guessed(draft.record, "recompute") && !draft.software.trusts_inferred_recompute) {
@@ -133,13 +145,15 @@ void map_kernels(Draft& draft) {
   const auto overlap = [&](bool usual) { return usual && !none; };
   const std::string precision = precision_of(draft);
   set(draft, "/precision", precision);
+  if (precision == "fp8_mixed") set(draft, "/fp8_scaling", fp8_scaling_of(record.precision));
   set(draft, "/recompute", recompute_of(draft));
   set(draft, "/attention_kernel", attention_of(draft));
   const std::int64_t zero_stage = zero_stage_of(draft);
   set(draft, "/zero_stage", zero_stage);
   map_framework(draft, zero_stage, precision);
-  set(draft, "/overlap/gradient_reduce", overlap(software.overlaps_gradients));
-  set(draft, "/overlap/parameter_gather", overlap(software.overlaps_parameters));
+  const bool behind = software.overlaps_in_pipelines || record.parallel.pipeline.value_or(1) == 1;
+  set(draft, "/overlap/gradient_reduce", overlap(software.overlaps_gradients && behind));
+  set(draft, "/overlap/parameter_gather", overlap(software.overlaps_parameters && behind));
   set(draft, "/overlap/pipeline", overlap(software.overlaps_pipeline));
   set(draft, "/overlap/tensor", overlap(software.overlaps_tensor));
   set(draft, "/scatter_gather", true);

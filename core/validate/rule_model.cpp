@@ -88,16 +88,6 @@ void map_attention(Draft& draft, std::int64_t heads, bool bias) {
   set(draft, "/model/attention/latent/value_dim", number_after(text, " v"));
 }
 
-void map_experts(Draft& draft) {
-  const auto& experts = draft.record.model.experts;
-  if (!experts) return;
-  set(draft, "/model/moe/experts", stated(experts->count, "model.moe.experts"));
-  set(draft, "/model/moe/top_k", stated(experts->top_k, "model.moe.topk"));
-  set(draft, "/model/moe/ffn_hidden", stated(experts->ffn, "model.moe.expert_ffn"));
-  set(draft, "/model/moe/shared_ffn_hidden", experts->shared_ffn.value_or(0));
-  set(draft, "/model/moe/dense_blocks", experts->dense_layers.value_or(0));
-}
-
 }  // namespace
 
 void map_model(Draft& draft) {
@@ -131,7 +121,6 @@ void map_model(Draft& draft) {
   set(draft, "/model/vocabulary", vocabulary);
   set(draft, "/model/sequence_length", stated(model.sequence, "model.seq"));
   map_attention(draft, heads, bias);
-  map_experts(draft);
   set(draft, "/model/mlp/ffn_hidden", ffn);
   set(draft, "/model/mlp/gated", gated);
   set(draft, "/model/mlp/activation", activation_of(draft, gated));

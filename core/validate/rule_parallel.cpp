@@ -148,11 +148,6 @@ void map_parallel(Draft& draft) {
     sequence_parallel = false;
     infer(draft, "/parallel/sequence_parallel", "false", draft.software.why);
   }
-  const std::int64_t expert = stated_degrees.expert.value_or(1);
-  if (expert > 1) set(draft, "/parallel/expert", expert);
-  if (expert > 1 && stated_degrees.expert_tensor.value_or(tensor) != tensor) {
-    throw Unmapped("experts whose tensor degree is not that of the attention cannot be expressed");
-  }
   set(draft, "/parallel/tensor", tensor);
   set(draft, "/parallel/pipeline", pipeline);
   set(draft, "/parallel/data", data);

@@ -57,6 +57,7 @@ void map_model(Draft& draft);     // rule_model.cpp
 void map_cluster(Draft& draft);   // rule_cluster.cpp: cluster and calibration
 void map_parallel(Draft& draft);  // rule_parallel.cpp: degrees, batch, partition, schedule
 void map_kernels(Draft& draft);   // rule_kernels.cpp: precision, recompute, attention, overlap, ZeRO
+void map_experts(Draft& draft);   // rule_experts.cpp: experts, their degrees and dispatcher
 void map_memory(Draft& draft);    // rule_kernels.cpp: which reading
 
 }  // namespace stagecraft

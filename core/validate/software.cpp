@@ -101,21 +101,23 @@ constexpr std::array periods{
                    .why =
                        "the layouts paper's PyTorch code (arXiv 2311.05610); 100 Gb/s per node, 16-bit gradients and "
                        "an fp32 cross-entropy, which its step times and outcomes show"},
-    SoftwarePeriod{.name = "nemo-2022",
-                   .groups = "nemo-a100",
-                   .from = "",
-                   .until = "",
-                   .profile = "megatron-2022",
-                   .overlaps_gradients = true,
-                   .overlaps_parameters = true,
-                   .dropout = 0.1,
-                   .trusts_inferred_recompute = false,
-                   .trusts_inferred_flash = false,
-                   .before_sequence_parallel = true,
-                   .why =
-                       "NeMo Megatron before 22.06: 175B on 1024 GPUs as in the table takes 32 days for 300B tokens; "
-                       "sequence parallelism and selective recompute then brought it to 24 "
-                       "(NVIDIA's announcement of July 2022)"},
+    SoftwarePeriod{
+        .name = "nemo-2022",
+        .groups = "nemo-a100",
+        .from = "",
+        .until = "",
+        .profile = "megatron-2022",
+        .overlaps_gradients = true,
+        .overlaps_parameters = true,
+        .overlaps_in_pipelines = false,
+        .dropout = 0.1,
+        .trusts_inferred_recompute = false,
+        .trusts_inferred_flash = false,
+        .before_sequence_parallel = true,
+        .why = "NeMo Megatron before 22.06: 175B on 1024 GPUs as in the table takes 32 days for 300B tokens; "
+               "sequence parallelism and selective recompute then brought it to 24 "
+               "(NVIDIA's announcement of July 2022); gradients are reduced behind the backward pass only with one "
+               "pipeline rank (NVIDIA/NeMo, megatron_base_model.py)"},
     SoftwarePeriod{.name = "zero-bubble-2023",
                    .groups = "zero-bubble",
                    .from = "",

@@ -15,7 +15,8 @@ struct SoftwarePeriod {
   const char* until;
   const char* profile;  // of topologies/calibrations
   bool overlaps_gradients = false, overlaps_parameters = false, overlaps_pipeline = false, overlaps_tensor = false;
-  bool accumulation_fusion = false;  // weight-gradient GEMMs add into the gradient buffer
+  bool overlaps_in_pipelines = true;  // false: what reduces gradients or gathers parameters hides only with one rank
+  bool accumulation_fusion = false;   // weight-gradient GEMMs add into the gradient buffer
   bool fused_kernels = true;
   double dropout = 0;                     // of models that are not of the LLaMA kind
   const char* cites = "";                 // part of the citation that must occur

@@ -5,6 +5,7 @@
 
 #include "base/refusal.hpp"
 #include "cost/calibration.hpp"
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimated_trace.hpp"
 #include "estimate/memory_counters.hpp"
@@ -29,13 +30,15 @@ Report make(const Scenario& scenario, const WorkedOut& done, const Findings& fin
 
 // The same steps as rehearse() of the command line, without the simulation.
 void work_out(Evaluation& evaluation, const Library& library, const std::atomic<bool>& cancel) {
-  const Scenario& scenario = *evaluation.scenario;
+  Scenario scenario = *evaluation.scenario;
   append(evaluation.findings, check_feasible(scenario));
   if (has_errors(evaluation.findings) || cancel) return;
 
   Topology topology = build_topology(scenario.cluster);
+  const Calibration calibration = load_calibration(scenario.calibration, library);
+  balance_partition(scenario, topology, calibration);
   Plan plan = make_plan(scenario);
-  CostModel costs = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
+  CostModel costs = make_cost_model(plan, topology, calibration);
   Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, evaluation.findings), plan);
   const Findings proof = check_schedule(schedule);
   append(evaluation.findings, proof);

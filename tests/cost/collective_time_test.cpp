@@ -124,3 +124,16 @@ TEST_CASE("an all-reduce over two DGX A100 takes what was measured on two nodes 
   CHECK(ms(8589934592) == Approx(84.95).epsilon(0.03));
   CHECK(ms(1073741824) == Approx(10.89).epsilon(0.03));
 }
+
+TEST_CASE("of a token's copies those for one node cross the network once") {
+  Collective dispatch{CollectiveKind::all_to_all, Axis::expert, {1e6}};
+  CHECK(share_across_nodes(dispatch, 4) == 1);
+  dispatch.copies = 2;
+  // Two copies over four nodes meet on one node one time in four: 1.75 nodes instead of 2.
+  CHECK(share_across_nodes(dispatch, 4) == Approx(1.75 / 2));
+  CHECK(share_across_nodes(dispatch, 1) == 1);
+  dispatch.copies = 8;
+  dispatch.most_nodes = 4;
+  // 4 (1 - (3/4)^8) = 3.5995 nodes for eight copies, however many nodes there are.
+  CHECK(share_across_nodes(dispatch, 32) == Approx(3.5995 / 8).epsilon(1e-4));
+}

@@ -93,9 +93,9 @@ TEST_CASE("a block with experts keeps the tensors of latent attention, router, e
                       + 2 * routed * 32          // input of down
                       + 2 * tokens * 2 * 48      // shared expert: gate and up
                       + 2 * tokens * 48;         // input of its down
-  CHECK(activations_of(shape, moe_block_tensors(shape), Recompute::none).kept.value == kept);
+  CHECK(activations_of(shape, block_tensors(shape, {.experts = true}), Recompute::none).kept.value == kept);
   // Full recompute leaves the block's input.
-  CHECK(activations_of(shape, moe_block_tensors(shape), Recompute::full).kept.value == 2 * tokens * 64);
+  CHECK(activations_of(shape, block_tensors(shape, {.experts = true}), Recompute::full).kept.value == 2 * tokens * 64);
 }
 
 TEST_CASE("a capacity factor scales what the experts are sent, dropless takes the even share") {

@@ -87,7 +87,7 @@ TEST_CASE("context ranks share the sequence evenly", "[plan]") {
 
 TEST_CASE("an explicit list must fit the stages and add up", "[plan]") {
   Scenario sample = scenario(1, 4, 1, 1, 24);
-  sample.run.partition = {PartitionRule::explicit_list, {6, 6, 6}};
+  sample.run.partition = {PartitionRule::explicit_list, {6, 6, 6}, {}};
   CHECK(finding(sample, "partition-length").nearest == "4 entries");
   CHECK(finding(sample, "partition-sum").message == "the stages hold 18 blocks, the model has 24");
   sample.run.partition.blocks_per_stage = {12, 0, 6, 6};

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "plan/feasibility.hpp"
 #include "plan/plan.hpp"
 #include "sample_scenarios.hpp"
 
@@ -70,7 +71,7 @@ TEST_CASE("virtual stages cut the model into pipeline times virtual pieces", "[p
 
 TEST_CASE("an explicit list is followed, empty ends included", "[plan]") {
   Scenario sample = scenario(1, 4, 1, 1, 24);
-  sample.run.partition = {PartitionRule::explicit_list, {0, 13, 11, 0}};
+  sample.run.partition = {PartitionRule::explicit_list, {0, 13, 11, 0}, {}};
   CHECK(blocks_per_stage(sample.model, sample.run) == std::vector{0, 13, 11, 0});
 }
 
@@ -80,6 +81,32 @@ TEST_CASE("by parameters the stages with the large vocabulary get fewer blocks",
   // A block has 12 h^2 = 12.6 M parameters; the embedding 51200 h = 52.4 M (4.2 blocks) plus 2 M of positions, and the
   // last stage holds a copy of it. 24 + 2 x 4.3 blocks over 4 stages make 8.1 to a stage: 4 blocks at each end.
   CHECK(blocks_per_stage(sample.model, sample.run) == std::vector{4, 8, 8, 4});
+}
+
+TEST_CASE("counted with the blocks, embedding and head take the place of one each", "[plan]") {
+  Scenario sample = scenario(1, 4, 1, 1, 22);
+  sample.run.partition = {PartitionRule::count, {}, {"embedding", "block", "head"}};
+  CHECK(blocks_per_stage(sample.model, sample.run) == std::vector{5, 6, 6, 5});
+}
+
+TEST_CASE("blocks with experts can be dealt out evenly, whatever lies between them", "[plan]") {
+  Scenario sample = scenario(1, 2, 1, 1, 12);
+  sample.model.moe.experts = 8;
+  sample.model.moe.top_k = 2;
+  sample.model.moe.ffn_hidden = 512;
+  sample.model.moe.dense_blocks = 4;
+  // Eight of twelve blocks have experts: four to each stage, so the cut lies behind block 7.
+  sample.run.partition = {PartitionRule::count, {}, {"experts"}};
+  CHECK(blocks_per_stage(sample.model, sample.run) == std::vector{8, 4});
+}
+
+TEST_CASE("a type that no layer has is refused with the nearest that one has", "[plan]") {
+  Scenario sample = scenario(1, 2, 1, 1, 12);
+  sample.run.partition = {PartitionRule::count, {}, {"blok"}};
+  const Findings findings = check_layout(sample);
+  REQUIRE(has_errors(findings));
+  CHECK(findings.front().code == "partition-type");
+  CHECK(findings.front().nearest == "block");
 }
 
 TEST_CASE("equal weights are cut evenly, the remainder spread", "[plan]") {

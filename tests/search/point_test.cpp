@@ -81,9 +81,10 @@ TEST_CASE("every form has the same points", "[search]") {
   mark_front(table.points, objectives_of(table.objectives));
   CHECK(points_csv(table) ==
         "point,schedule,status,gpus,step_time_s,tokens_per_s,tokens_per_s_per_gpu,tflops_per_gpu,mfu,hfu,"
-        "bubble_fraction,peak_memory_bytes,memory_limit_bytes,pareto,reason\n"
-        "0,\"{\"\"name\"\":\"\"a\"\",\"\"waves\"\":2}\",ok,0,0,10,0,0,0,0,0,5,0,1,\n"
-        "1,v,infeasible,,,,,,,,,,,0,\"no, it | cannot\"\n");
+        "bubble_fraction,peak_memory_bytes,memory_limit_bytes,goodput,training_time_s,cost_per_million_tokens,"
+        "joules_per_token,pareto,reason\n"
+        "0,\"{\"\"name\"\":\"\"a\"\",\"\"waves\"\":2}\",ok,0,0,10,0,0,0,0,0,5,0,0,0,0,0,1,\n"
+        "1,v,infeasible,,,,,,,,,,,,,,,0,\"no, it | cannot\"\n");
   CHECK(points_json(table).find("\"tokens_per_s\": 10.0") != std::string::npos);
   CHECK(points_markdown(table).find("no, it \\| cannot") != std::string::npos);
   CHECK(front_svg(table).find("point 0") != std::string::npos);

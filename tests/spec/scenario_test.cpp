@@ -64,11 +64,14 @@ TEST_CASE("every field reaches its struct") {
   const Scenario scenario = parsed(R"({
     "name": "all", "description": "every field", "model": "llama-3-8b", "cluster": {"extends": "eos", "nodes": 4},
     "parallel": {"tensor": 2, "pipeline": 4, "data": 2, "context": 2, "virtual_stages": 2, "sequence_parallel": true,
-                 "partition": [4, 4, 4, 4, 4, 4, 4, 4]},
-    "batch": {"global": 64, "micro": 2}, "sequence_length": 4096,
+                 "context_method": "all_gather", "zig_zag": false, "ulysses": 2, "expert": 2, "expert_tensor": 1, "partition": [4, 4, 4, 4, 4, 4, 4, 4]},
+    "batch": {"global": 64, "micro": 2, "lengths": [{"length": 512, "share": 1}],
+              "ramp_up": {"start": 8, "increment": 4, "samples": 1000}}, "sequence_length": 4096,
+    "experts": {"dispatcher": "deduplicated", "fp8_dispatch": true, "imbalance": 0.25, "seed": 3},
+    "fp8_scaling": "per_block", "gradient_compression": "int8",
     "schedule": {"name": "interleaved-1f1b", "group_size": 4, "memory_limit": 2.5, "waves": 2},
     "precision": "fp8_mixed", "fp32_gradients": false, "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
-    "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true},
+    "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
     "gradient_bucket": "80 MB", "steps": 5, "calibration": "h100-ndr+megatron-2024",
     "published": [{"key": "step_time_s", "value": 1.5, "source": "a paper"}],
@@ -84,7 +87,24 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.parallel.sequence_parallel);
   CHECK(run.partition.rule == PartitionRule::explicit_list);
   CHECK(run.partition.blocks_per_stage == std::vector<std::int64_t>(8, 4));
+  CHECK(run.parallel.context_method == ContextMethod::all_gather);
+  CHECK_FALSE(run.parallel.zig_zag);
+  CHECK(run.parallel.ulysses == 2);
+  CHECK(run.parallel.expert == 2);
+  CHECK(run.parallel.expert_tensor == 1);
   CHECK(run.batch.micro == 2);
+  REQUIRE(run.batch.lengths.size() == 1);
+  CHECK(run.batch.lengths[0].length == 512);
+  REQUIRE(run.batch.ramp_up);
+  CHECK(run.batch.ramp_up->start == 8);
+  CHECK(run.batch.ramp_up->increment == 4);
+  CHECK(run.batch.ramp_up->samples == 1000);
+  CHECK(run.experts.dispatcher == Dispatcher::deduplicated);
+  CHECK(run.experts.fp8_dispatch);
+  CHECK(run.experts.imbalance == 0.25);
+  CHECK(run.experts.seed == 3);
+  CHECK(run.fp8_scaling == Fp8Scaling::per_block);
+  CHECK(run.gradient_compression == GradientCompression::int8);
   CHECK(run.sequence_length == 4096);
   CHECK(run.schedule.name == "interleaved-1f1b");
   CHECK(run.schedule.group_size == 4);
@@ -99,6 +119,8 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.overlap.parameter_gather);
   CHECK_FALSE(run.overlap.pipeline);
   CHECK(run.overlap.tensor);
+  CHECK_FALSE(run.overlap.context);
+  CHECK(run.overlap.expert);
   CHECK_FALSE(run.scatter_gather);
   CHECK_FALSE(run.fused_kernels);
   CHECK_FALSE(run.gradient_accumulation_fusion);

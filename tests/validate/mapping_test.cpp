@@ -65,7 +65,8 @@ TEST_CASE("what the program cannot express is left out with its reason") {
     change(record);
     return map_record(record).reason;
   };
-  CHECK(reason([](Record& record) { record.model.experts = RecordExperts{}; }).find("experts") != std::string::npos);
+  CHECK(reason([](Record& record) { record.model.experts = RecordExperts{}; }).find("model.moe.expert_ffn") !=
+        std::string::npos);
   CHECK(reason([](Record& record) { record.offload = "a tape robot"; }).find("offload") != std::string::npos);
   CHECK(reason([](Record& record) { record.gpu = "TPU v5"; }).find("TPU v5") != std::string::npos);
   CHECK(reason([](Record& record) { record.gpus.reset(); }).find("gpus") != std::string::npos);
@@ -137,11 +138,12 @@ TEST_CASE("layouts of one model are ranked in a set, other models are not in it"
   CHECK(validation.groups.front().compared == 4);
 }
 
-TEST_CASE("of a model whose time is not known the memory is compared all the same") {
+TEST_CASE("of a model with experts time and memory are compared") {
   Record record = gpt_on_two_nodes();
-  record.model.experts = RecordExperts{8, 2, 4096, 0, 0};
+  record.model.experts = RecordExperts{8, 2, 4096, 0, 0, {}, {}};
   record.measured.memory = {{MemoryReading::allocated, MemoryOf::largest, 2e10}};
   const Outcome outcome = predict(record, library);
+  CHECK(outcome.step_time);
   REQUIRE(outcome.memory.size() == 1);
   CHECK(outcome.memory.front().predicted > 1e9);
   CHECK(outcome.memory.front().error == Approx(outcome.memory.front().predicted / 2e10 - 1));

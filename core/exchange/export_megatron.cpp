@@ -1,0 +1,183 @@
+// A Megatron-LM command line that runs a scenario: shapes, degrees, order of ranks, interleaving. Ranks are numbered as
+// Megatron-LM does by default (tp-cp-ep-dp-pp).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exchange/exchange.hpp"
+
+namespace stagecraft {
+namespace {
+
+struct Line {
+  Exported out;
+  void flag(const char* name) { out.text += fmt::format(" \\\n  --{}", name); }
+  void set(const char* name, std::int64_t value) { out.text += fmt::format(" \\\n  --{} {}", name, value); }
+  void set(const char* name, const std::string& value) { out.text += fmt::format(" \\\n  --{} {}", name, value); }
+  void leave(bool there, const char* what) {
+    if (there) out.left_out.emplace_back(what);
+  }
+};
+
+void add_attention(Line& line, const AttentionSpec& attention) {
+  line.set("num-attention-heads", attention.heads);
+  if (attention.latent.kv_rank > 0) {
+    const LatentSpec& latent = attention.latent;
+    line.flag("multi-latent-attention");
+    if (latent.query_rank > 0) line.set("q-lora-rank", latent.query_rank);
+    line.set("kv-lora-rank", latent.kv_rank);
+    line.set("qk-head-dim", attention.head_dim);
+    line.set("qk-pos-emb-head-dim", latent.rope_dim);
+    line.set("v-head-dim", latent.value_dim);
+    return;
+  }
+  line.set("kv-channels", attention.head_dim);
+  if (attention.kv_heads != attention.heads) {
+    line.flag("group-query-attention");
+    line.set("num-query-groups", attention.kv_heads);
+  }
+  if (attention.qk_norm) line.flag("qk-layernorm");
+  line.leave(attention.window > 0, "model.attention.window");
+}
+
+void add_experts(Line& line, const MoeSpec& moe, const RunSpec& run, std::int64_t blocks) {
+  if (moe.experts == 0) return;
+  line.set("num-experts", moe.experts);
+  line.set("moe-router-topk", moe.top_k);
+  line.set("moe-ffn-hidden-size", moe.ffn_hidden);
+  if (moe.shared_ffn_hidden > 0) line.set("moe-shared-expert-intermediate-size", moe.shared_ffn_hidden);
+  if (moe.capacity_factor > 0) {
+    line.set("moe-expert-capacity-factor", fmt::format("{}", moe.capacity_factor));
+    line.flag("moe-pad-expert-input-to-capacity");
+  }
+  if (moe.dense_blocks > 0) {
+    line.set("moe-layer-freq", fmt::format("\"([0]*{}+[1]*{})\"", moe.dense_blocks, blocks - moe.dense_blocks));
+  } else if (moe.every > 1) {
+    line.set("moe-layer-freq", moe.every);
+  }
+  line.flag("moe-grouped-gemm");
+  const bool flex = run.experts.dispatcher == Dispatcher::deduplicated;
+  line.set("moe-token-dispatcher-type", flex ? std::string("flex") : std::string("alltoall"));
+  if (flex) line.flag("moe-enable-deepep");
+  line.set("expert-model-parallel-size", run.parallel.expert);
+  if (run.parallel.expert_tensor > 0) line.set("expert-tensor-parallel-size", run.parallel.expert_tensor);
+  if (run.overlap.expert) line.flag("overlap-moe-expert-parallel-comm");
+}
+
+void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {
+  line.set("num-layers", model.blocks);
+  line.set("hidden-size", model.hidden);
+  line.set("ffn-hidden-size", model.mlp.ffn_hidden);
+  add_attention(line, model.attention);
+  line.set("seq-length", run.sequence_length);
+  line.set("max-position-embeddings", std::max(model.sequence_length, run.sequence_length));
+  line.set("vocab-size", model.vocabulary);
+  line.set("normalization", std::string(model.norm == Norm::rms_norm ? "RMSNorm" : "LayerNorm"));
+  line.set("position-embedding-type", std::string(model.positions == Positions::rotary ? "rope"
+                                                  : model.positions == Positions::none ? "none"
+                                                                                       : "learned_absolute"));
+  if (model.mlp.gated) line.flag("swiglu");
+  if (!model.mlp.gated && model.mlp.activation == Activation::relu) line.flag("squared-relu");
+  if (!model.mlp.bias) line.flag("disable-bias-linear");
+  if (model.attention.bias && !model.mlp.bias) line.flag("add-qkv-bias");
+  if (!model.tied_embeddings) line.flag("untie-embeddings-and-output-weights");
+  line.set("hidden-dropout", fmt::format("{}", model.dropout));
+  line.set("attention-dropout", fmt::format("{}", model.dropout));
+  add_experts(line, model.moe, run, model.blocks);
+  if (model.prediction_modules > 0) line.set("mtp-num-layers", model.prediction_modules);
+  line.leave(model.encoder_blocks > 0, "model.encoder_blocks");
+  line.leave(model.post_norms, "model.post_norms");
+  line.leave(model.embedding.patch_inputs > 0, "model.embedding");
+}
+
+void add_context(Line& line, const ParallelSpec& parallel) {
+  line.set("context-parallel-size", parallel.context);
+  if (parallel.context == 1) return;
+  switch (parallel.context_method) {
+    case ContextMethod::ring:
+      return line.set("cp-comm-type", std::string("p2p"));
+    case ContextMethod::ulysses:
+      return line.set("cp-comm-type", std::string("a2a"));
+    case ContextMethod::all_gather:
+      return line.set("cp-comm-type", std::string("all_gather"));
+    case ContextMethod::combined:
+      break;
+  }
+  line.set("cp-comm-type", std::string("a2a+p2p"));
+  line.set("hierarchical-context-parallel-sizes",
+           fmt::format("{} {}", parallel.ulysses, parallel.context / std::max<std::int64_t>(1, parallel.ulysses)));
+}
+
+void add_recompute(Line& line, const RunSpec& run) {
+  if (run.recompute == Recompute::selective) line.set("recompute-granularity", std::string("selective"));
+  line.leave(run.recompute == Recompute::per_op, "recompute per_op");
+  if (run.recompute != Recompute::full) return;
+  line.set("recompute-granularity", std::string("full"));
+  const bool first = run.recompute_scope == RecomputeScope::first_blocks;
+  line.set("recompute-method", std::string(first ? "block" : "uniform"));
+  const bool counted = first || run.recompute_scope == RecomputeScope::groups;
+  line.set("recompute-num-layers", counted ? run.recompute_blocks : 1);
+  line.leave(run.recompute_scope == RecomputeScope::every_kth || run.recompute_scope == RecomputeScope::square_root,
+             "recompute_scope");
+}
+
+void add_run(Line& line, const RunSpec& run) {
+  const ParallelSpec& parallel = run.parallel;
+  line.set("tensor-model-parallel-size", parallel.tensor);
+  line.set("pipeline-model-parallel-size", parallel.pipeline);
+  if (parallel.virtual_stages > 1) line.set("num-virtual-stages-per-pipeline-rank", parallel.virtual_stages);
+  add_context(line, parallel);
+  if (parallel.sequence_parallel) line.flag("sequence-parallel");
+  line.set("micro-batch-size", run.batch.micro);
+  line.set("global-batch-size", run.batch.global);
+  switch (run.precision) {
+    case Precision::fp8_mixed:
+      line.flag("bf16");
+      line.set("fp8-format", std::string("hybrid"));
+      line.set("fp8-recipe", std::string(run.fp8_scaling == Fp8Scaling::per_block ? "blockwise"
+                                         : run.fp8_scaling == Fp8Scaling::current ? "tensorwise"
+                                                                                  : "delayed"));
+      break;
+    case Precision::bf16_mixed:
+    case Precision::bf16_pure:
+      line.flag("bf16");
+      line.leave(run.precision == Precision::bf16_pure, "precision bf16_pure");
+      break;
+    case Precision::fp16_mixed:
+      line.flag("fp16");
+      if (run.fp32_gradients) line.flag("accumulate-allreduce-grads-in-fp32");
+      break;
+    case Precision::fp32:
+    case Precision::tf32:
+      break;
+  }
+  add_recompute(line, run);
+  if (run.zero_stage >= 1) line.flag("use-distributed-optimizer");
+  line.leave(run.zero_stage >= 2, "zero_stage 2 and 3");
+  if (run.overlap.gradient_reduce) line.flag("overlap-grad-reduce");
+  if (run.overlap.parameter_gather) line.flag("overlap-param-gather");
+  if (run.overlap.tensor) line.flag("tp-comm-overlap");
+  if (!run.gradient_accumulation_fusion) line.flag("no-gradient-accumulation-fusion");
+  const bool usual = run.schedule.name == "1f1b" || run.schedule.name == "interleaved-1f1b";
+  line.leave(!usual, "schedule (Megatron-LM runs 1F1B and interleaved 1F1B)");
+  line.leave(run.partition.rule != PartitionRule::uniform, "parallel.partition");
+  line.leave(run.offload.optimizer != Home::gpu || run.offload.activations != Home::gpu, "offload");
+}
+
+}  // namespace
+
+Exported export_megatron(const Scenario& scenario) {
+  Line line;
+  const ParallelSpec& parallel = scenario.run.parallel;
+  const std::int64_t world = parallel.tensor * parallel.pipeline * parallel.context * parallel.data;
+  const std::int64_t per_node = std::min<std::int64_t>(world, 8);
+  line.out.text = fmt::format("torchrun --nproc-per-node {} --nnodes {} pretrain_gpt.py", per_node,
+                              (world + per_node - 1) / per_node);
+  add_model(line, scenario.model, scenario.run);
+  add_run(line, scenario.run);
+  line.out.text += "\n";
+  return line.out;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,285 @@
+// Megatron-LM: its command line (megatron/training/arguments.py), or a YAML with the same names. Values that are not
+// given are Megatron-LM's defaults.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "exchange/draft.hpp"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Draft = ScenarioDraft<Json>;
+
+constexpr const char* without_effect =
+    "lr min_lr lr_decay_style lr_decay_iters lr_warmup_iters lr_warmup_fraction lr_decay_samples lr_warmup_samples "
+    "weight_decay adam_beta1 adam_beta2 adam_eps clip_grad init_method_std seed train_iters train_samples log_interval "
+    "save_interval eval_interval eval_iters save load data_path split vocab_file merge_file tokenizer_type "
+    "tokenizer_model tensorboard_dir wandb_project wandb_exp_name log_throughput distributed_backend nproc_per_node "
+    "nnodes node_rank master_addr master_port use_mcore_models no_load_optim no_load_rng exit_interval num_workers "
+    "ckpt_format dist_ckpt_strictly rotary_base rotary_percent norm_epsilon moe_router_load_balancing_type "
+    "moe_aux_loss_coeff moe_z_loss_coeff moe_router_score_function moe_router_enable_expert_bias "
+    "moe_router_bias_update_rate moe_router_topk_scaling_factor moe_router_dtype moe_permute_fusion moe_grouped_gemm "
+    "mtp_loss_scaling_factor attention_softmax_in_fp32 disable_bias_linear transformer_impl rdzv_id rdzv_backend "
+    "rdzv_endpoint manual_gc manual_gc_interval log_params_norm log_num_zeros_in_grad "
+    "no_create_attention_mask_in_dataloader";
+
+bool on(ForeignConfig& config, const char* key) {
+  return config.flag(key).value_or(false);
+}
+
+std::int64_t needed(ForeignConfig& config, const char* key) {
+  const auto value = config.integer(key);
+  if (!value) config.refuse(key, "an integer");
+  return *value;
+}
+
+Json attention_of(ForeignConfig& config, std::int64_t hidden, bool bias) {
+  Json attention;
+  const std::int64_t heads = needed(config, "num_attention_heads");
+  const auto head_dim = config.integer("kv_channels");
+  if (!head_dim && hidden % heads != 0) {
+    config.refuse("num_attention_heads", fmt::format("a divisor of hidden_size ({})", hidden));
+  }
+  attention["heads"] = heads;
+  const bool grouped = on(config, "group_query_attention");
+  const auto groups = config.integer("num_query_groups");
+  if (grouped) {
+    const std::int64_t kv_heads = groups.value_or(1);
+    if (heads % kv_heads != 0) {
+      config.refuse("num_query_groups", fmt::format("a divisor of num_attention_heads ({})", heads));
+    }
+    attention["kv_heads"] = kv_heads;
+  }
+  if (head_dim) attention["head_dim"] = *head_dim;
+  attention["bias"] = bias || on(config, "add_qkv_bias");
+  if (attention["bias"].get<bool>() && !bias) attention["output_bias"] = false;
+  if (on(config, "qk_layernorm")) attention["qk_norm"] = true;
+  if (on(config, "multi_latent_attention")) {
+    attention["head_dim"] = config.integer("qk_head_dim").value_or(128);
+    attention.erase("kv_heads");
+    attention.erase("qk_norm");  // the norms of the latents, which are always there
+    attention["latent"] = {{"query_rank", config.integer("q_lora_rank", 0).value_or(0)},
+                           {"kv_rank", config.integer("kv_lora_rank").value_or(32)},
+                           {"rope_dim", config.integer("qk_pos_emb_head_dim").value_or(64)},
+                           {"value_dim", config.integer("v_head_dim").value_or(128)}};
+  }
+  return attention;
+}
+
+void set_experts(ForeignConfig& config, Json& model) {
+  const auto experts = config.integer("num_experts");
+  if (!experts) return;
+  Json moe{{"experts", *experts}};
+  moe["top_k"] = config.integer("moe_router_topk").value_or(2);
+  if (moe["top_k"].get<std::int64_t>() > *experts) {
+    config.refuse("moe_router_topk", fmt::format("at most num_experts ({})", *experts));
+  }
+  moe["ffn_hidden"] = config.integer("moe_ffn_hidden_size").value_or(model["mlp"]["ffn_hidden"].get<std::int64_t>());
+  if (const auto shared = config.integer("moe_shared_expert_intermediate_size", 0)) moe["shared_ffn_hidden"] = *shared;
+  if (const auto factor = config.number("moe_expert_capacity_factor", 0, 1000)) moe["capacity_factor"] = *factor;
+  if (const auto nodes = config.integer("moe_router_group_topk")) moe["nodes_per_token"] = *nodes;
+  config.ignore("moe_router_num_groups");
+  if (const auto layers = config.text("moe_layer_freq")) {
+    // "([0]*3+[1]*58)": the first blocks are dense; a number: every so many blocks.
+    if (const auto dense = leading_number(*layers, "([0]*"); dense && *dense > 0) {
+      moe["dense_blocks"] = *dense;
+    } else {
+      moe["every"] = config.integer("moe_layer_freq", 1, 4096).value_or(1);
+    }
+  }
+  model["moe"] = moe;
+}
+
+Json model_of(ForeignConfig& config) {
+  Json model;
+  const std::int64_t hidden = needed(config, "hidden_size");
+  const bool bias = !on(config, "disable_bias_linear");
+  const bool gated = on(config, "swiglu");
+  model["name"] = "megatron-lm";
+  model["source"] = "Megatron-LM arguments";
+  model["hidden"] = hidden;
+  model["blocks"] = needed(config, "num_layers");
+  const auto words = config.integer("vocab_size padded_vocab_size");
+  model["vocabulary"] = words.value_or(50257);
+  const auto sequence = config.integer("seq_length");
+  model["sequence_length"] = config.integer("max_position_embeddings").value_or(sequence.value_or(2048));
+  model["attention"] = attention_of(config, hidden, bias);
+  const std::int64_t wide = gated ? (8 * hidden / 3 + 63) / 64 * 64 : 4 * hidden;
+  const bool squared = on(config, "squared_relu");
+  model["mlp"] = {{"ffn_hidden", config.integer("ffn_hidden_size").value_or(wide)},
+                  {"gated", gated},
+                  {"activation", gated     ? "silu"
+                                 : squared ? "relu"
+                                           : "gelu"},
+                  {"bias", bias}};
+  set_experts(config, model);
+  if (const auto modules = config.integer("mtp_num_layers", 0, 16)) model["prediction_modules"] = *modules;
+  const std::string norm = config.text("normalization").value_or("LayerNorm");
+  if (norm != "LayerNorm" && norm != "RMSNorm") config.refuse("normalization", "LayerNorm or RMSNorm", "RMSNorm");
+  model["norm"] = norm == "RMSNorm" ? "rms_norm" : "layer_norm";
+  const std::string positions = config.text("position_embedding_type").value_or("learned_absolute");
+  const bool rotary = positions == "rope" || on(config, "use_rotary_position_embeddings");
+  model["positions"] = rotary ? "rotary" : positions == "none" ? "none" : "learned";
+  model["tied_embeddings"] = !on(config, "untie_embeddings_and_output_weights");
+  model["dropout"] = std::max(config.number("hidden_dropout", 0, 0.999).value_or(0.1),
+                              config.number("attention_dropout", 0, 0.999).value_or(0.1));
+  return model;
+}
+
+std::int64_t virtual_stages_of(ForeignConfig& config, std::int64_t blocks, std::int64_t pipeline) {
+  const auto chunks = config.integer("num_virtual_stages_per_pipeline_rank", 1, 1024);
+  const auto layers = config.integer("num_layers_per_virtual_pipeline_stage", 1, 4096);
+  if (chunks && layers) {
+    config.refuse("num_layers_per_virtual_pipeline_stage", "nothing: num_virtual_stages_per_pipeline_rank is given");
+  }
+  if (layers && blocks % (pipeline * *layers) != 0) {
+    config.refuse("num_layers_per_virtual_pipeline_stage",
+                  fmt::format("a divisor of num_layers over the pipeline ({})", blocks / pipeline));
+  }
+  return layers ? blocks / (pipeline * *layers) : chunks.value_or(1);
+}
+
+void set_context_method(ForeignConfig& config, Json& parallel) {
+  const std::string method = config.text("cp_comm_type").value_or("p2p");
+  const char* word = method == "p2p"          ? "ring"
+                     : method == "a2a"        ? "ulysses"
+                     : method == "all_gather" ? "all_gather"
+                     : method == "a2a+p2p"    ? "combined"
+                                              : nullptr;
+  if (word == nullptr) config.refuse("cp_comm_type", "p2p, a2a, all_gather or a2a+p2p", "p2p");
+  if (parallel["context"].get<std::int64_t>() == 1) return;
+  parallel["context_method"] = word;
+  const auto sizes = config.text("hierarchical_context_parallel_sizes");
+  if (method != "a2a+p2p") return;
+  const auto heads = sizes ? leading_number(*sizes, "") : std::nullopt;
+  if (!heads || *heads < 1 || *heads > 1024) {
+    config.refuse("hierarchical_context_parallel_sizes", "the ranks that exchange heads, then those of the ring");
+  }
+  parallel["ulysses"] = *heads;
+}
+
+void set_batch(ForeignConfig& config, Draft& draft) {
+  const std::int64_t data = draft.json["parallel"]["data"].get<std::int64_t>();
+  const std::int64_t micro = config.integer("micro_batch_size", 1, 1 << 20).value_or(1);
+  const std::int64_t global = config.integer("global_batch_size", 1, 1 << 24).value_or(micro * data);
+  if (global % (micro * data) != 0) {
+    config.refuse("global_batch_size", fmt::format("a multiple of micro_batch_size {} x {} data ranks", micro, data),
+                  fmt::format("{}", std::max<std::int64_t>(1, global / (micro * data)) * micro * data));
+  }
+  draft.json["batch"] = {{"global", global}, {"micro", micro}};
+  if (config.has("rampup_batch_size")) {
+    draft.assumed.emplace_back("rampup_batch_size: the step after the ramp is rehearsed");
+    config.ignore("rampup_batch_size");
+  }
+}
+
+void set_recompute(ForeignConfig& config, Json& scenario) {
+  const auto granularity = config.text("recompute_granularity");
+  const bool old_full = on(config, "recompute_activations");
+  const auto method = config.text("recompute_method");
+  const auto layers = config.integer("recompute_num_layers", 1, 4096);
+  if (granularity && *granularity != "full" && *granularity != "selective") {
+    config.refuse("recompute_granularity", "full or selective", "selective");
+  }
+  if (granularity && *granularity == "full") {
+    scenario["recompute"] = "full";
+    if (!method || (*method != "uniform" && *method != "block")) {
+      config.refuse("recompute_method", "uniform or block: full recompute needs one", "uniform");
+    }
+    if (*method == "block") {
+      scenario["recompute_scope"] = "first_blocks";
+      scenario["recompute_blocks"] = layers.value_or(1);
+    } else if (layers.value_or(1) > 1) {
+      scenario["recompute_scope"] = "groups";
+      scenario["recompute_blocks"] = *layers;
+    }
+  } else if (granularity || old_full) {
+    scenario["recompute"] = "selective";
+  }
+}
+
+void set_numbers(ForeignConfig& config, Json& scenario) {
+  const bool fp16 = on(config, "fp16"), bf16 = on(config, "bf16");
+  if (fp16 && bf16) config.refuse("fp16", "not together with bf16");
+  const auto fp8 = config.text("fp8_format fp8");
+  const auto recipe = config.text("fp8_recipe");
+  scenario["precision"] = fp8 ? "fp8_mixed" : bf16 ? "bf16_mixed" : fp16 ? "fp16_mixed" : "fp32";
+  if (fp8 && recipe) {
+    scenario["fp8_scaling"] = *recipe == "blockwise" || *recipe == "mxfp8" ? "per_block"
+                              : *recipe == "tensorwise"                    ? "current"
+                                                                           : "per_tensor";
+  }
+  const bool wide = on(config, "accumulate_allreduce_grads_in_fp32");
+  if (fp16 && wide) scenario["fp32_gradients"] = true;
+  if (on(config, "use_flash_attn")) scenario["attention_kernel"] = "flash_2";
+}
+
+}  // namespace
+
+Imported import_megatron(std::string_view text, const std::string& file, const ImportRequest& request) {
+  const bool yaml = text.find("--") == std::string_view::npos;
+  ForeignConfig config = yaml ? foreign_from_yaml(text, file) : foreign_from_arguments(text, file);
+  if (yaml) {  // sections of the example YAML of Megatron-LM carry the same names
+    ForeignConfig flat(file);
+    for (const std::string& line : config.left()) {
+      const std::size_t equals = line.find(" = ");
+      const std::string key = line.substr(0, equals);
+      const std::size_t dot = key.find_last_of('.');
+      const std::string value = line.substr(equals + 3);
+      if (!value.empty())
+        flat.set(dot == std::string::npos ? key : key.substr(dot + 1), {ForeignKind::string, value, 0});
+    }
+    config = flat;
+  }
+  Draft draft;
+  const auto per_node = config.integer("nproc_per_node"), nodes = config.integer("nnodes");
+  const std::int64_t launched = per_node ? *per_node * nodes.value_or(1) : 0;
+  std::int64_t gpus = config.integer("world_size", 1, 1 << 24).value_or(launched);
+  if (gpus == 0) gpus = request.gpus;
+  draft.json["name"] = "megatron-lm";
+  draft.json["description"] = "Imported from Megatron-LM arguments.";
+  draft.json["model"] = model_of(config);
+  ForeignDegrees degrees;
+  degrees.tensor = config.integer("tensor_model_parallel_size", 1, 1024).value_or(1);
+  degrees.pipeline = config.integer("pipeline_model_parallel_size", 1, 4096).value_or(1);
+  degrees.context = config.integer("context_parallel_size", 1, 1024).value_or(1);
+  degrees.tensor_key = "tensor_model_parallel_size";
+  degrees.pipeline_key = "pipeline_model_parallel_size";
+  degrees.context_key = "context_parallel_size";
+  const Json& attention = draft.json["model"]["attention"];
+  check_heads(config, attention["heads"].get<std::int64_t>(), "num_attention_heads", degrees.tensor);
+  if (attention.contains("kv_heads")) {
+    check_heads(config, attention["kv_heads"].get<std::int64_t>(), "num_query_groups", degrees.tensor);
+  }
+  set_degrees(draft, config, degrees, gpus, request);
+  Json& parallel = draft.json["parallel"];
+  const auto blocks = draft.json["model"]["blocks"].get<std::int64_t>();
+  parallel["virtual_stages"] = virtual_stages_of(config, blocks, degrees.pipeline);
+  parallel["sequence_parallel"] = on(config, "sequence_parallel");
+  if (const auto expert = config.integer("expert_model_parallel_size", 1, 1 << 20)) parallel["expert"] = *expert;
+  if (const auto share = config.integer("expert_tensor_parallel_size", 1, 1024)) parallel["expert_tensor"] = *share;
+  set_context_method(config, parallel);
+  set_batch(config, draft);
+  if (const auto sequence = config.integer("seq_length")) draft.json["sequence_length"] = *sequence;
+  set_numbers(config, draft.json);
+  set_recompute(config, draft.json);
+  draft.json["zero_stage"] = on(config, "use_distributed_optimizer") ? 1 : 0;
+  Json overlap;
+  overlap["gradient_reduce"] = on(config, "overlap_grad_reduce");
+  overlap["parameter_gather"] = on(config, "overlap_param_gather");
+  overlap["tensor"] = on(config, "tp_comm_overlap");
+  if (on(config, "overlap_moe_expert_parallel_comm")) overlap["expert"] = true;
+  draft.json["overlap"] = overlap;
+  const std::string dispatcher = config.text("moe_token_dispatcher_type").value_or("alltoall");
+  const bool deep = on(config, "moe_enable_deepep");
+  if (dispatcher == "flex" || deep) draft.json["experts"] = {{"dispatcher", "deduplicated"}};
+  draft.json["gradient_accumulation_fusion"] = !on(config, "no_gradient_accumulation_fusion");
+  config.ignore(without_effect);
+  return finished(draft, config);
+}
+
+}  // namespace stagecraft

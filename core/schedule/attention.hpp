@@ -1,0 +1,38 @@
+#pragma once
+// The attention layer of a block: projections, core attention, output projection, with the collectives of its tensor
+// region; without the norm in front and the residual behind. A new one is a file with two functions and a line in the
+// table of attention.cpp.
+
+#include "schedule/body_segments.hpp"
+
+namespace stagecraft {
+
+struct AttentionLayer {
+  const char* name;
+  bool (*applies)(const ModelSpec& model);
+  void (*forward)(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
+  void (*backward)(const BackwardList& list, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
+};
+
+/// The first line of the table that applies.
+const AttentionLayer& attention_layer_of(const ModelSpec& model);
+
+// attention_grouped.cpp: multi-head and grouped-query attention.
+void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
+                                   const BlockKind& kind);
+void add_grouped_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
+                                    const BlockKind& kind);
+
+// attention_latent.cpp: multi-head latent attention.
+void add_latent_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
+                                  const BlockKind& kind);
+void add_latent_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
+                                   const BlockKind& kind);
+
+// attention_cross.cpp: a decoder's attention to the encoder's output, with its norm and residual.
+void add_cross_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
+                                 const BlockKind& kind);
+void add_cross_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
+                                  const BlockKind& kind);
+
+}  // namespace stagecraft

@@ -1,0 +1,231 @@
+#include <catch2/catch.hpp>
+
+#include "exchange/exchange.hpp"
+#include "exchange/foreign_config.hpp"
+#include "spec/scenario.hpp"
+
+using namespace stagecraft;
+
+namespace {
+
+Library shipped() {
+  return {{STAGECRAFT_SOURCE_DIR "/scenarios", STAGECRAFT_SOURCE_DIR "/topologies"}};
+}
+
+Scenario read(const Imported& imported) {
+  return parse_scenario(imported.scenario, "imported", {}, shipped());
+}
+
+// The key that a refusal names, and where.
+std::string refused_key(const std::string& form, const std::string& text, ImportRequest request = {}) {
+  for (const Form& one : import_forms()) {
+    if (form != one.name) continue;
+    try {
+      one.import(text, "theirs", request);
+    } catch (const InputError& error) {
+      return error.problems().front().file + ":" + error.problems().front().pointer;
+    }
+  }
+  return "not refused";
+}
+
+// huggingface.co/mistralai/Mixtral-8x7B-v0.1, config.json, as it is.
+const char* const mixtral = R"({
+  "architectures": ["MixtralForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 1, "eos_token_id": 2,
+  "hidden_act": "silu", "hidden_size": 4096, "initializer_range": 0.02, "intermediate_size": 14336,
+  "max_position_embeddings": 32768, "model_type": "mixtral", "num_attention_heads": 32, "num_experts_per_tok": 2,
+  "num_hidden_layers": 32, "num_key_value_heads": 8, "num_local_experts": 8, "output_router_logits": false,
+  "rms_norm_eps": 1e-05, "rope_theta": 1000000.0, "router_aux_loss_coef": 0.02, "sliding_window": null,
+  "tie_word_embeddings": false, "torch_dtype": "bfloat16", "transformers_version": "4.36.0.dev0", "use_cache": true,
+  "vocab_size": 32000, "colour_of_the_router": "blue"
+})";
+
+const char* const deepseek = R"({
+  "model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128,
+  "num_key_value_heads": 128, "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256,
+  "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "n_group": 8, "topk_group": 4,
+  "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+  "num_nextn_predict_layers": 1, "vocab_size": 129280, "max_position_embeddings": 163840, "hidden_act": "silu",
+  "tie_word_embeddings": false, "attention_bias": false, "ep_size": 1, "moe_layer_freq": 1
+})";
+
+const char* const megatron = R"(#!/bin/bash
+torchrun --nproc-per-node 8 --nnodes 2 pretrain_gpt.py \
+  --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention --num-query-groups 8 \
+  --ffn-hidden-size 14336 --seq-length 8192 --max-position-embeddings 8192 --vocab-size 128256 --swiglu \
+  --normalization RMSNorm --position-embedding-type rope --disable-bias-linear --hidden-dropout 0 \
+  --attention-dropout 0 --untie-embeddings-and-output-weights \
+  --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --context-parallel-size 2 \
+  --num-layers-per-virtual-pipeline-stage 8 --sequence-parallel --cp-comm-type p2p \
+  --micro-batch-size 1 --global-batch-size 64 --bf16 --use-distributed-optimizer --overlap-grad-reduce \
+  --recompute-granularity selective --lr 3e-4 --magic-number 7
+)";
+
+}  // namespace
+
+TEST_CASE("a Hugging Face configuration gives the very model of the library") {
+  const ModelSpec model = read(import_huggingface(mixtral, "mixtral/config.json", {})).model;
+  CHECK(parameters_of(model) == 46702792704.0);
+  CHECK(model.moe.top_k == 2);
+  CHECK(parameters_of(read(import_huggingface(deepseek, "config.json", {})).model) ==
+        parameters_of(load_model("deepseek-v3", shipped())));
+}
+
+TEST_CASE("what could not be mapped is listed, and what has no effect on a step is not") {
+  const Imported imported = import_huggingface(mixtral, "config.json", {});
+  CHECK(imported.unmapped == std::vector<std::string>{"colour_of_the_router = blue"});
+  CHECK(import_megatron(megatron, "train.sh", {}).unmapped == std::vector<std::string>{"magic_number = 7"});
+}
+
+TEST_CASE("a Megatron-LM command line gives model, degrees, interleaving and batch") {
+  const Scenario scenario = read(import_megatron(megatron, "train.sh", {}));
+  const ParallelSpec& parallel = scenario.run.parallel;
+  CHECK(parallel.tensor == 2);
+  CHECK(parallel.pipeline == 2);
+  CHECK(parallel.context == 2);
+  CHECK(parallel.data == 2);  // 16 GPUs over 2 x 2 x 2
+  CHECK(parallel.virtual_stages == 2);
+  CHECK(parallel.context_method == ContextMethod::ring);
+  CHECK(scenario.run.batch.global == 64);
+  CHECK(scenario.run.recompute == Recompute::selective);
+  CHECK(scenario.run.zero_stage == 1);
+  CHECK(scenario.run.overlap.gradient_reduce);
+  CHECK(parameters_of(scenario.model) == parameters_of(load_model("llama-3-8b", shipped())));
+}
+
+TEST_CASE("a scenario exported to Megatron-LM comes back the same") {
+  const Scenario first = read(import_megatron(megatron, "train.sh", {}));
+  const Exported exported = export_megatron(first);
+  CHECK(exported.left_out.empty());
+  const Imported again = import_megatron(exported.text, "exported", {});
+  CHECK(again.unmapped.empty());
+  const Scenario second = read(again);
+  CHECK(export_megatron(second).text == exported.text);
+  CHECK(parameters_of(second.model) == parameters_of(first.model));
+  CHECK(second.run.parallel.virtual_stages == 2);
+}
+
+TEST_CASE("experts and latent attention come back from Megatron-LM") {
+  Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
+  scenario.run.parallel.data = 64;
+  scenario.run.parallel.expert = 32;
+  scenario.run.parallel.expert_tensor = 1;
+  scenario.run.batch.global = 64;
+  const Exported exported = export_megatron(scenario);
+  const Scenario again = read(import_megatron(exported.text, "exported", {}));
+  CHECK(parameters_of(again.model) == parameters_of(scenario.model));
+  CHECK(again.model.moe.dense_blocks == 3);
+  CHECK(again.run.parallel.expert == 32);
+  CHECK(again.run.parallel.expert_tensor == 1);
+  CHECK(export_megatron(again).text == exported.text);
+}
+
+TEST_CASE("a DeepSpeed configuration gives batch, ZeRO and offload, and comes back the same") {
+  const char* const text = R"({
+    "train_batch_size": 256, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2,
+    "bf16": {"enabled": true}, "gradient_clipping": 1.0, "optimizer": {"type": "AdamW", "params": {"lr": 1e-4}},
+    "zero_optimization": {"stage": 3, "overlap_comm": true, "reduce_bucket_size": 500000000,
+      "offload_optimizer": {"device": "cpu", "pin_memory": true}, "zero_hpz_partition_size": 8,
+      "zero_quantized_weights": true},
+    "tensorboard": {"enabled": true}})";
+  ImportRequest request;
+  request.gpus = 32;
+  const Imported imported = import_deepspeed(text, "ds_config.json", request);
+  CHECK(imported.unmapped == std::vector<std::string>{"tensorboard.enabled = true"});
+  const Scenario scenario = read(imported);
+  CHECK(scenario.run.zero_stage == 3);
+  CHECK(scenario.run.offload.optimizer == Home::host);
+  CHECK(scenario.run.sharding.secondary == 8);
+  CHECK(scenario.run.sharding.int8_gather);
+  CHECK(scenario.run.batch.micro == 4);
+  const Exported exported = export_deepspeed(scenario);
+  CHECK(export_deepspeed(read(import_deepspeed(exported.text, "exported", request))).text == exported.text);
+}
+
+TEST_CASE("torchtitan's JSON dump gives degrees, sharding and recompute") {
+  const char* const text = R"({
+    "job": {"description": "Llama 3 70B"}, "model": {"name": "llama3", "flavor": "70B"},
+    "training": {"local_batch_size": 2, "global_batch_size": -1, "seq_len": 8192},
+    "parallelism": {"data_parallel_shard_degree": 16, "data_parallel_replicate_degree": 2,
+      "tensor_parallel_degree": 8, "pipeline_parallel_degree": 1, "context_parallel_degree": 1},
+    "activation_checkpoint": {"mode": "selective", "selective_ac_option": "op"}, "compile": {"enable": true},
+    "experimental": {"custom_import": ""}})";
+  const Scenario scenario = read(import_torchtitan(text, "job.json", {}));
+  CHECK(scenario.model.name == "llama-3-70b");
+  CHECK(scenario.run.parallel.data == 32);
+  CHECK(scenario.run.sharding.group == 16);
+  CHECK(scenario.run.zero_stage == 3);
+  CHECK(scenario.run.recompute == Recompute::per_op);
+  CHECK(scenario.run.batch.global == 64);
+}
+
+TEST_CASE("contradictions are refused under the name that they have in their file") {
+  CHECK(refused_key("megatron",
+                    "--num-layers 8 --hidden-size 512 --num-attention-heads 6 "
+                    "--tensor-model-parallel-size 4 --kv-channels 64") == "theirs:num_attention_heads");
+  CHECK(refused_key("megatron",
+                    "torchrun --nproc-per-node 8 p.py --num-layers 8 --hidden-size 512 "
+                    "--num-attention-heads 6 --kv-channels 64 --pipeline-model-parallel-size 3") ==
+        "theirs:pipeline_model_parallel_size");
+  CHECK(refused_key("megatron",
+                    "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --micro-batch-size 3 "
+                    "--global-batch-size 64") == "theirs:global_batch_size");
+  CHECK(refused_key("megatron", "--num-layers 8 --hidden-size $H --num-attention-heads 8") == "theirs:hidden_size");
+  CHECK(refused_key("megatron", "--num-layers eight --hidden-size 512 --num-attention-heads 8") == "theirs:num_layers");
+  ImportRequest request;
+  request.gpus = 32;
+  CHECK(refused_key("deepspeed", R"({"train_batch_size": 100, "train_micro_batch_size_per_gpu": 4,
+                                     "gradient_accumulation_steps": 2})",
+                    request) == "theirs:train_batch_size");
+  CHECK(refused_key("deepspeed", R"({"train_batch_size": 32, "fp16": {"enabled": true}, "bf16": {"enabled": true}})",
+                    request) == "theirs:fp16.enabled");
+  CHECK(refused_key("torchtitan", R"({"parallelism": {"data_parallel_shard_degree": 3, "tensor_parallel_degree": 8}})",
+                    request) == "theirs:parallelism.data_parallel_shard_degree");
+  CHECK(refused_key("huggingface", R"({"model_type": "llama", "hidden_size": 100, "num_hidden_layers": 2,
+                                       "num_attention_heads": 3})") == "theirs:num_attention_heads");
+  CHECK(refused_key("huggingface", R"({"model_type": "lama", "hidden_size": 100})") == "theirs:model_type");
+}
+
+TEST_CASE("hostile texts are refused, and none crashes") {
+  const std::string deep(100000, '[');
+  for (const std::string& text : std::vector<std::string>{
+           "", "{", "[]", "null", "{\"a\": 1e999}", "--", "--=", "--num-layers", "--num-layers 'open", deep,
+           "{\"model_type\": {}}", "{\"train_batch_size\": -1}", std::string(2U << 20U, 'x'), "a: *b", "a: &b [*b]",
+           "[training]\nseq_len = 99999999999999999999", "{\"train_batch_size\": 1e30}",
+           "--num-layers 9223372036854775807 --hidden-size 9223372036854775807 --num-attention-heads 1",
+           "--num-layers 1 --hidden-size 1 --num-attention-heads 1 --vocab-size 1 --moe-layer-freq ([0]*99999999999"}) {
+    for (const Form& form : import_forms()) {
+      CAPTURE(form.name, text.substr(0, 40));
+      try {
+        form.import(text, "hostile", {});
+      } catch (const InputError& error) {
+        CHECK_FALSE(error.problems().empty());
+      }
+    }
+  }
+}
+
+#ifdef STAGECRAFT_HAVE_YAML
+TEST_CASE("a YAML with Megatron-LM's names is read like its command line") {
+  const char* const text =
+      "language_model:\n  num_layers: 4\n  hidden_size: 512\n  num_attention_heads: 8\n"
+      "model_parallel:\n  tensor_model_parallel_size: 2\nmicro_batch_size: 1\n";
+  const Scenario scenario = read(import_megatron(text, "example.yaml", {}));
+  CHECK(scenario.model.hidden == 512);
+  CHECK(scenario.run.parallel.tensor == 2);
+}
+#endif
+
+#ifdef STAGECRAFT_HAVE_TOML
+TEST_CASE("torchtitan's TOML of older releases is read, and what is exported comes back") {
+  const char* const text =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 1\nseq_len = 8192\n"
+      "tensor_parallel_degree = 2\ndata_parallel_shard_degree = 4\n"
+      "[activation_checkpoint]\nmode = 'full'\n";
+  const Scenario scenario = read(import_torchtitan(text, "llama3_8b.toml", {}));
+  CHECK(scenario.run.parallel.tensor == 2);
+  CHECK(scenario.run.recompute == Recompute::full);
+  const Exported exported = export_torchtitan(scenario);
+  CHECK(export_torchtitan(read(import_torchtitan(exported.text, "exported", {}))).text == exported.text);
+}
+#endif

@@ -1,0 +1,47 @@
+// What brings tensors to fp8 under the three ways of scaling: 1024 tokens of hidden size 1024, 16-bit activations.
+#include <catch2/catch.hpp>
+
+#include "body_plans.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::testing;
+
+namespace {
+
+constexpr double tokens = 2 * 512, h = 1024;
+
+BodyPart forward_block(Fp8Scaling scaling) {
+  Scenario scenario = dense_scenario();
+  scenario.run.precision = Precision::fp8_mixed;
+  scenario.run.fp8_scaling = scaling;
+  return block_part(body_of(make_bodies(make_plan(scenario)), 0, OpKind::forward), 8);
+}
+
+double kernel_bytes(const BodyPart& block, std::string_view name) {
+  double sum = 0;
+  for (const Segment& segment : block.segments) {
+    if (name == segment.name) sum += segment.kernel.bytes.value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("with scales from earlier steps norms write fp8 and other tensors are cast and transposed at once") {
+  const BodyPart block = forward_block(Fp8Scaling::per_tensor);
+  CHECK(kernel_bytes(block, "projection-cast") == tokens * h * (2 + 2));
+  CHECK(kernel_bytes(block, "attention-norm-cast") == 0);
+}
+
+TEST_CASE("a scale of this very tensor takes one more read of it, behind norms too") {
+  const BodyPart block = forward_block(Fp8Scaling::current);
+  CHECK(kernel_bytes(block, "projection-cast") == tokens * h * (2 + 2 + 2));
+  CHECK(kernel_bytes(block, "attention-norm-cast") == tokens * h * (2 + 2 + 2));
+  CHECK(kernel_bytes(block, "mlp-norm-cast") == tokens * h * (2 + 2 + 2));
+}
+
+TEST_CASE("scales per block are four bytes for each 128 numbers of both copies") {
+  const BodyPart block = forward_block(Fp8Scaling::per_block);
+  CHECK(kernel_bytes(block, "projection-cast") == tokens * h * (2 + 2) + 2 * 4 * tokens * h / 128);
+  CHECK(kernel_bytes(block, "mlp-norm-cast") == kernel_bytes(block, "projection-cast"));
+}
