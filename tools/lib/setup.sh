@@ -6,7 +6,8 @@ fail() { say "$*"; exit 1; }
 repo_root() { cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd; }
 
 # What the command line and the simulator need; what the executor needs beside LibTorch; what the tests need on top.
-packages_build=(g++ cmake ninja-build libsimgrid-dev nlohmann-json3-dev libcli11-dev libfmt-dev libvalijson-dev)
+packages_build=(g++ cmake ninja-build libsimgrid-dev nlohmann-json3-dev libcli11-dev libfmt-dev libvalijson-dev
+  libpugixml-dev)
 packages_exec=(libopenmpi-dev openmpi-bin)
 packages_test=(catch2 ccache librsvg2-bin)
 # What the GUI, its tests without a display and its benchmark need.
