@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -40,7 +41,11 @@ ImportedTopology import_host_file(std::string_view text, const std::string& file
         refuse_dump(file, line.number, fmt::format("\"{}\"", words[i]), "a host and its slots, \"node1 slots=8\"");
       }
     }
-    if (host.empty() || host.find_first_of("<>{}\"\\") != std::string::npos)
+    const bool named = std::all_of(host.begin(), host.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+             c == '_';
+    });
+    if (host.empty() || !named)
       refuse_dump(file, line.number, fmt::format("\"{}\"", line.text), "a host and its slots, \"node1 slots=8\"");
     slots[host] += of_host;
     if (static_cast<std::int64_t>(slots.size()) > most_hosts)
