@@ -4,10 +4,15 @@
 
 #include <sys/resource.h>
 
+#include <cmath>
+#include <stdexcept>
+
 #include "figure.hpp"
 #include "schedule/family.hpp"
 #include "schedule/lower.hpp"
 #include "sim/simulate.hpp"
+#include "sim/traffic_sample.hpp"
+#include "simulate_bare.hpp"
 
 using namespace stagecraft;
 
@@ -53,8 +58,7 @@ void measure_145b(const std::string& root, const Library& library, bool json) {
 }
 
 /// 1F1B over one GPU per stage: every message is a flow that shares its NIC with those of the other direction.
-/// Memory is the growth of the process' peak, so it is taken from the first run only.
-void measure_1f1b(const std::string& root, const Library& library, std::int64_t gpus, bool with_memory, bool json) {
+Job pipeline_job(const std::string& root, const Library& library, std::int64_t gpus) {
   Scenario scenario = load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, library);
   PlainLayerSpec layer;
   layer.name = "layer";
@@ -65,14 +69,53 @@ void measure_1f1b(const std::string& root, const Library& library, std::int64_t 
   scenario.run.batch = {1'000'000 / (6 * gpus), 1};
   scenario.run.schedule = {};
   scenario.cluster.nodes = gpus / 8;
-  const Job job = prepare(scenario, library);
+  return prepare(scenario, library);
+}
+
+/// The bare loop on the operations and flows of the same job; before any simulation of this process.
+bench::BareRun bare_run(const Job& job) {
+  const std::vector<BodyTime> bodies = time_bodies(job.model, job.schedule, job.plan);
+  const TrafficSample sample = traffic_sample(job.plan, job.topology, true);
+  return bench::play_bare(make_playbook(job.plan, job.schedule, job.model, bodies, job.topology, sample, true),
+                          job.graph);
+}
+
+/// Memory is the growth of the process' peak, so it is taken from the first run only.
+void measure_1f1b(const Job& job, const bench::BareRun& bare, std::int64_t gpus, bool with_memory, bool json) {
   const double before = peak_megabytes();
-  const double seconds = bench::median_seconds(1, [&] { simulate(job); });
+  Trace trace;
+  const double seconds = bench::median_seconds(1, [&] { trace = simulate(job); });
   const std::string name = "simulate/1f1b-" + std::to_string(gpus) + "-gpus";
   const double operations = node_count(job.graph);
   bench::print({name, operations / seconds, "operations/s", 700e3, "limit"}, json);
+  bench::print({name + "/bare-simgrid", operations / bare.seconds, "operations/s", {}, ""}, json);
+  bench::print({name + "/time-over-bare-simgrid", seconds / bare.seconds, "x", 1.5, "limit"}, json);
+  if (std::abs(trace.end_s / bare.end_s - 1) > 1e-6) throw std::runtime_error(name + ": the bare loop ends elsewhere");
   if (!with_memory) return;
   bench::print({name + "/memory", (peak_megabytes() - before) * 1e6 / operations, "B/operation", 120.0, "limit"}, json);
+}
+
+/// 32 pipeline ranks whose gradients are reduced over 256 replicas, every replica played on its own: 8,192 GPUs with 32
+/// buckets, one flow per rank and bucket.
+void measure_buckets(const std::string& root, const Library& library, bool json) {
+  Scenario scenario = load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, library);
+  PlainLayerSpec layer;
+  layer.name = "layer";
+  layer.forward_flops_per_sample = {1e12};
+  layer.parameters = 1e8;
+  layer.output_per_sample = {50e6};
+  scenario.model.plain_layers.assign(32, layer);
+  scenario.run.parallel = {1, 1, 32, 256, 1, false};
+  scenario.run.batch = {256 * 8, 1};
+  scenario.run.schedule = {};
+  scenario.cluster.nodes = 1024;
+  const Job job = prepare(scenario, library);
+  SimulationOptions options;
+  options.folded = false;
+  const double seconds = bench::median_seconds(
+      1, [&] { stagecraft::simulate(job.plan, job.schedule, job.graph, job.model, job.topology, options); });
+  bench::print({"simulate/8192-gpus-32-buckets", seconds, "s", 10.0, "limit"}, json);
+  bench::print({"simulate/8192-gpus-32-buckets/operations", 256.0 * node_count(job.graph), "", {}, ""}, json);
 }
 
 void measure_topology(const Library& library, bool json) {
@@ -84,6 +127,10 @@ void measure_topology(const Library& library, bool json) {
     for (int gpu = 0; gpu < 100'000; ++gpu) find_route(topology, GpuId(gpu), GpuId((gpu + 50'000) % 100'000), route);
   });
   bench::print({"topology/100000-gpus", seconds, "s", 5.0, "limit"}, json);
+  bench::print({"topology/100000-gpus/memory", peak_megabytes(), "MB", 2000.0, "limit"}, json);
+  cluster.nodes = 1024;
+  const double small = bench::median_seconds(9, [&] { build_topology(cluster); });
+  bench::print({"topology/1024-nodes", small, "s", 0.1, "limit"}, json);
 }
 
 }  // namespace
@@ -92,10 +139,13 @@ int main(int argc, char** argv) {
   const bool json = bench::wants_json(argc, argv);
   const std::string root = STAGECRAFT_SOURCE_DIR;
   const Library library{{root + "/scenarios", root + "/topologies"}};
-  measure_145b(root, library, json);
   measure_topology(library, json);
-  measure_1f1b(root, library, 1024, true, json);
-  measure_1f1b(root, library, 64, false, json);
+  const Job large = pipeline_job(root, library, 1024), small = pipeline_job(root, library, 64);
+  const bench::BareRun bare_large = bare_run(large), bare_small = bare_run(small);
+  measure_1f1b(large, bare_large, 1024, true, json);
+  measure_1f1b(small, bare_small, 64, false, json);
+  measure_145b(root, library, json);
+  measure_buckets(root, library, json);
   return 0;
 }
 

@@ -10,8 +10,9 @@
 #include "command_line.hpp"
 #include "exit_code.hpp"
 #include "report/number_text.hpp"
+#include "report/topology_svg.hpp"
 #include "spec/scenario.hpp"
-#include "verb.hpp"
+#include "topology_verbs.hpp"
 
 namespace stagecraft::cli {
 namespace {
@@ -108,15 +109,29 @@ std::string show(const std::string& name, const Library& library) {
 }  // namespace
 
 int run_topology(const Words& words, const Console& console) {
-  std::string action = "list", name;
-  const auto app = make_app("topology", "Lists the known clusters, or shows one with its links and routes.",
-                            {{"topology list", ""}, {"topology show selene", "GPU, NICs, links, and two routes"}});
-  app->add_option("ACTION", action, "list or show");
+  if (!words.empty() && words.front() == "check") return run_topology_check({words.begin() + 1, words.end()}, console);
+  if (!words.empty() && words.front() == "import")
+    return run_topology_import({words.begin() + 1, words.end()}, console);
+  std::string action = "list", name, output;
+  const auto app =
+      make_app("topology", "Lists the known clusters, shows one with its links and routes, checks one, or imports one.",
+               {{"topology list", ""},
+                {"topology show selene", "GPU, NICs, links, and two routes"},
+                {"topology show selene -o selene.svg", "a picture of a node's wiring and of the fabric"},
+                {"topology check my-cluster.json", "what is wrong or odd with its wiring"},
+                {"topology import nccl-topo.xml -o mine.json", "from what a cluster prints of itself"}});
+  app->add_option("ACTION", action, "list, show, check or import");
   app->add_option("NAME", name, "A name of the list, or a cluster file");
+  add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   check_list_or_show("topology", action, name);
+  keep_apart({name}, {{"--output", output}});
   const Library library = default_library(console.executable);
-  return console.print(action == "list" ? list(library) : show(name, library)), ok;
+  const bool picture = action == "show" && output.ends_with(".svg");
+  const std::string text = picture            ? topology_svg(build_topology(load_cluster(name, library)))
+                           : action == "list" ? list(library)
+                                              : show(name, library);
+  return write_output(console, output, text), ok;
 }
 
 }  // namespace stagecraft::cli

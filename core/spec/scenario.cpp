@@ -9,6 +9,7 @@
 #include "base/file_io.hpp"
 #include "base/json_merge.hpp"
 #include "spec/library.hpp"
+#include "spec/parse_cluster.hpp"
 #include "spec/read_cluster.hpp"
 #include "spec/read_model.hpp"
 #include "spec/read_run.hpp"
@@ -221,6 +222,17 @@ ClusterSpec load_cluster(const std::string& name_or_path, const Library& library
   Reading reading;
   const JsonDocument document = load_extended(locate(name_or_path, "clusters", library),
                                               locator("clusters", library, reading), cluster_short_forms());
+  ClusterSpec cluster = cluster_from(document, "", library, reading);
+  reading.throw_problems();
+  return cluster;
+}
+
+ClusterSpec parse_cluster(std::string_view text, const std::string& name, const Library& library) {
+  Reading reading;
+  const JsonDocument written = JsonDocument::from_text(text, name);
+  if (!written.root().is(JsonKind::object)) written.root().fail("an object");
+  const JsonDocument document =
+      load_extended(written.root(), locator("clusters", library, reading), cluster_short_forms());
   ClusterSpec cluster = cluster_from(document, "", library, reading);
   reading.throw_problems();
   return cluster;

@@ -7,7 +7,7 @@ repo_root() { cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd; }
 
 # What the command line and the simulator need; what the executor needs beside LibTorch; what the tests need on top.
 packages_build=(g++ cmake ninja-build libsimgrid-dev nlohmann-json3-dev libcli11-dev libfmt-dev libvalijson-dev
-  libyaml-cpp-dev libtoml11-dev)
+  libyaml-cpp-dev libtoml11-dev libpugixml-dev)
 packages_exec=(libopenmpi-dev openmpi-bin)
 packages_test=(catch2 ccache librsvg2-bin)
 # What the GUI, its tests without a display and its benchmark need.
