@@ -13,15 +13,29 @@ void add_segment(Profile& profile, TimedSegment segment) {
   if (!known) profile.segments.push_back(std::move(segment));
 }
 
-Typical typical_of(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
+namespace {
+
+/// `value` comes with the spread of the sorted `values` around it.
+Typical with_spread(double value, const std::vector<double>& values) {
   const std::size_t count = values.size();
   const double spread = values[count * 3 / 4] - values[count / 4];
-  const auto beyond = std::upper_bound(values.begin(), values.end(), 2 * values[count / 2]);
-  const auto kept = static_cast<double>(beyond - values.begin());
-  const double mean = std::accumulate(values.begin(), beyond, 0.0) / kept;
-  return {mean, mean > 0 ? spread / 2 / mean : 0};
+  return {value, value > 0 ? spread / 2 / value : 0};
+}
+
+}  // namespace
+
+Typical mean_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return with_spread(sum / static_cast<double>(values.size()), values);
+}
+
+Typical median_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return with_spread(values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2, values);
 }
 
 }  // namespace stagecraft

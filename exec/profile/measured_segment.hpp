@@ -35,11 +35,17 @@ struct Profile {
 /// Adds an entry unless an equal one (name, shape, bytes) is there.
 void add_segment(Profile& profile, TimedSegment segment);
 
-/// What a repetition takes: the mean without those that took more than twice the median (another process had the
-/// core), since a step is a sum of many; and half the distance between the quartiles, as a fraction of it.
+/// What a repetition takes, and half the distance between the quartiles as a fraction of it.
 struct Typical {
   double value = 0, relative_error = 0;
 };
-Typical typical_of(std::vector<double> values);
+
+/// Of computations: a step is the sum of many, so what it takes is the sum of their means. Medians leave out what now
+/// and then takes longer (another process had the core, memory was slow), which a step does not.
+Typical mean_of(std::vector<double> values);
+
+/// Of messages and exchanges on their own: few in a step, and a wait for a peer that lost its core would count as time
+/// on the wire.
+Typical median_of(std::vector<double> values);
 
 }  // namespace stagecraft
