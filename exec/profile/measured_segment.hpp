@@ -1,6 +1,7 @@
 #pragma once
 // What a profile consists of.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,13 @@ struct TimedTransfer {
 struct Profile {
   std::vector<TimedSegment> segments;
   std::vector<TimedTransfer> transfers;
+  std::optional<double> rank_spread;  // see spread_of; none for a lone rank
 };
+
+/// Standard deviation of the speed of ranks that do the same work at the same time, as a fraction: the root of the mean
+/// over all windows of the unbiased variance over the ranks, by the square of their mean. `seconds`: [rank][window].
+/// Lists of unequal length are cut to the shortest. 0 for one rank.
+double spread_of(const std::vector<std::vector<double>>& seconds);
 
 /// Adds an entry unless an equal one (name, shape, bytes) is there.
 void add_segment(Profile& profile, TimedSegment segment);

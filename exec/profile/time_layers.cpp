@@ -65,6 +65,7 @@ class TimedStage {
   /// Returns the output, which is the next stage's input.
   at::Tensor repeat(const at::Tensor& input, bool counts) {
     input_ = input;
+    last_s = 0;
     timing_.transport.barrier(timing_.world)->wait();
     Tape tape;
     timed(counts, forward_s, [&](double&) { run(tape); });
@@ -83,6 +84,7 @@ class TimedStage {
   std::vector<StageBuffers>& buffers() { return buffers_; }
 
   std::vector<double> forward_s, backward_s, input_grad_s, weight_grad_s, exchange_s;
+  double last_s = 0;  // of the last repetition, all its parts
 
  private:
   void run(Tape& tape) {
@@ -109,7 +111,9 @@ class TimedStage {
       seconds -= charge.seconds;
       if (counts) exchange_s.push_back(charge.seconds);
     }
-    if (counts) into.push_back(std::max(seconds, 0.0));
+    seconds = std::max(seconds, 0.0);
+    last_s += seconds;
+    if (counts) into.push_back(seconds);
   }
 
   const Plan& plan_;
@@ -213,7 +217,12 @@ LayerTimer::~LayerTimer() = default;
 
 void LayerTimer::repeat(bool counts) {
   at::Tensor x;
-  for (const std::unique_ptr<TimedStage>& stage : stages_) x = stage->repeat(x, counts);
+  double total_s = 0;
+  for (const std::unique_ptr<TimedStage>& stage : stages_) {
+    x = stage->repeat(x, counts);
+    total_s += stage->last_s;
+  }
+  if (counts) repetition_s_.push_back(total_s);
 }
 
 const std::vector<double>& LayerTimer::exchanges() const {
