@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 
 #include "figure.hpp"
 #include "trace/native_format.hpp"
@@ -35,7 +36,7 @@ constexpr std::array cases = {Case{"1f1b", "--set schedule=1f1b"}, Case{"zb-1p",
                               Case{"tensor-2", "--set parallel.pipeline=1 --set parallel.tensor=2"}};
 
 struct Round {
-  double predicted_s = 0, measured_s = 0, bubble = 0, memory = 0;
+  double predicted_s = 0, measured_s = 0, step = 0, bubble = 0, memory = 0;  // the last three: errors
 };
 
 std::string run(const std::string& command) {
@@ -85,6 +86,7 @@ class Runs {
     Round round;
     round.predicted_s = told.at("predicted_step_time_s");
     round.measured_s = told.at("measured_step_time_s");
+    round.step = round.predicted_s / round.measured_s - 1;
     round.bubble = told.at("bubble_fraction_difference");
     for (const auto& rank : told.at("memory")) {
       const double error = rank.at("error");
@@ -117,9 +119,30 @@ class Runs {
   fs::path folder_;
 };
 
+/// The part that the command line names (`--part zb-1p`), taken out of it; "" if none.
+std::string take_part(int& argc, char** argv) {
+  if (argc < 3 || std::string_view(argv[1]) != "--part") return "";
+  const std::string part = argv[2];
+  for (int i = 3; i <= argc; ++i) argv[i - 2] = argv[i];  // the null pointer behind the last one too
+  argc -= 2;
+  const bool known =
+      part == "overhead" || std::any_of(cases.begin(), cases.end(), [&](const Case& one) { return part == one.name; });
+  if (!known) throw std::invalid_argument("bench executor: no part " + part + " (1f1b, zb-1p, tensor-2, overhead)");
+  return part;
+}
+
+void print_case(const std::string& name, const std::vector<Round>& all, bool json) {
+  const double predicted = median_of(all, &Round::predicted_s), measured = median_of(all, &Round::measured_s);
+  bench::print({name + "/step-time", 1e3 * measured, "ms", 1e3 * predicted, "predicted"}, json);
+  bench::print({name + "/step-time-error", 100 * std::abs(median_of(all, &Round::step)), "%", 5.0, "limit"}, json);
+  bench::print({name + "/bubble-error", std::abs(median_of(all, &Round::bubble)), "", 0.03, "limit"}, json);
+  bench::print({name + "/peak-memory-error", 100 * std::abs(median_of(all, &Round::memory)), "%", 3.0, "limit"}, json);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string part = take_part(argc, argv);
   const bool json = bench::wants_json(argc, argv);
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   if (!fs::exists(folder / "stagecraft-exec") || !fs::exists(folder / "stagecraft")) {
@@ -130,17 +153,14 @@ int main(int argc, char** argv) {
   const Runs runs((folder / "stagecraft").string(), STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json");
   std::array<std::vector<Round>, cases.size()> all;
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < cases.size(); ++i) all[i].push_back(runs.one(cases[i]));
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (part.empty() || part == cases[i].name) all[i].push_back(runs.one(cases[i]));
+    }
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::string name = std::string("executor/") + cases[i].name;
-    const double predicted = median_of(all[i], &Round::predicted_s), measured = median_of(all[i], &Round::measured_s);
-    bench::print({name + "/step-time", 1e3 * measured, "ms", 1e3 * predicted, "predicted"}, json);
-    bench::print({name + "/step-time-error", 100 * std::abs(predicted / measured - 1), "%", 5.0, "limit"}, json);
-    bench::print({name + "/bubble-error", std::abs(median_of(all[i], &Round::bubble)), "", 0.03, "limit"}, json);
-    bench::print({name + "/peak-memory-error", 100 * std::abs(median_of(all[i], &Round::memory)), "%", 3.0, "limit"},
-                 json);
+    if (!all[i].empty()) print_case(std::string("executor/") + cases[i].name, all[i], json);
   }
+  if (!part.empty() && part != "overhead") return 0;
   const auto [share, operation_s] = runs.overhead();
   bench::print({"executor/interpreter-overhead", 100 * share, "%", 2.0, "limit"}, json);
   bench::print({"executor/interpreter-overhead/operation", 1e3 * operation_s, "ms", 1.0, "where the limit holds"},

@@ -55,9 +55,10 @@ void sign(Trace& trace, const Scenario& scenario, const RehearsalOptions& option
   trace.producer = "stagecraft " STAGECRAFT_VERSION;
   trace.scenario = scenario.name;
   trace.kind = options.estimate ? "estimated" : "predicted";
-  trace.provenance = {
+  std::vector<Provenance> from = {
       {"calibration", calibration.name}, {"cluster", scenario.cluster.name}, {"model", scenario.model.name}};
-  for (const std::string& override_ : options.overrides) trace.provenance.push_back({"set", override_});
+  for (const std::string& override_ : options.overrides) from.push_back({"set", override_});
+  trace.provenance.insert(trace.provenance.begin(), from.begin(), from.end());
 }
 
 /// Everything that was read: the scenario's files and those of its calibration.

@@ -146,7 +146,8 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
       const Segment& segment = part.segments[i];
       const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
       const double paced = parts[p].times[i].expected.value * (at_host_pace ? stretch : 1);
-      const double slow = at_host_pace && segment.kernel.kind != KernelKind::host ? paced * model.slowest : 0;
+      const bool of_rank = !segment.is_collective && segment.kernel.kind != KernelKind::host;
+      const double slow = of_rank ? paced * model.slowest : 0;  // a measured time is that of the mean rank
       paced_s.push_back(paced + slow);
       result.waiting += Seconds{slow * repeat};
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -162,13 +163,28 @@ double peak_memory_bytes(const Trace& trace, std::int32_t rank) {
   return peak;
 }
 
+namespace {
+
+double bubble_of(const Trace& trace) {
+  double fraction = summarise_between(trace, trace.begin_s, trace.end_s).bubble_fraction;
+  for (const Provenance& one : trace.provenance) {
+    double waiting = 0;
+    const char* const end = one.value.data() + one.value.size();
+    if (one.key == waiting_key && std::from_chars(one.value.data(), end, waiting).ec == std::errc() && waiting > 0)
+      fraction += std::min(waiting, 1.0);
+  }
+  return fraction;
+}
+
+}  // namespace
+
 Alignment align(const Trace& predicted, const Trace& measured) {
   Alignment result;
   join(predicted, measured, result);
   result.predicted_step_s = mean_step_s(predicted);
   result.measured_step_s = mean_step_s(measured);
-  result.predicted_bubble = summarise(predicted).bubble_fraction;
-  result.measured_bubble = summarise(measured).bubble_fraction;
+  result.predicted_bubble = bubble_of(predicted);
+  result.measured_bubble = bubble_of(measured);
   add_kinds(predicted, measured, result);
   for (const TraceRank& rank : predicted.ranks) {
     const RankMemory memory{rank.rank, peak_memory_bytes(predicted, rank.rank), peak_memory_bytes(measured, rank.rank)};

@@ -23,6 +23,10 @@ struct KindError {
   double explains_s = 0;                   // change of the predicted time when this kind takes its measured durations
 };
 
+/// Provenance of a predicted trace: the fraction of the step by which its operations last longer than the mean rank's,
+/// because the slowest rank is waited for. In a measured trace the mean rank idles meanwhile.
+inline constexpr const char* waiting_key = "waiting_for_slowest";
+
 struct RankMemory {
   std::int32_t rank = 0;
   double predicted_bytes = 0, measured_bytes = 0;  // peaks
@@ -32,7 +36,8 @@ struct Alignment {
   std::vector<AlignedPair> pairs;
   std::size_t only_predicted = 0, only_measured = 0;  // operations without a partner
   double predicted_step_s = 0, measured_step_s = 0;   // mean over the steps of each trace
-  double predicted_bubble = 0, measured_bubble = 0;   // bubble_fraction of the last step
+  double predicted_bubble = 0, measured_bubble = 0;   // bubble_fraction over the steps of each trace; what the mean
+                                                      // rank is predicted to wait for the slowest is in it
   std::vector<KindError> kinds;                       // in the order of OpKind
   std::vector<RankMemory> memory;                     // ranks that both traces have counters of
 };

@@ -108,6 +108,7 @@ void add_job_options(CLI::App& app, JobArguments& arguments) {
   app.add_option("--profile", arguments.profile, "Where a calibration goes that is measured in turn with the steps");
   app.add_flag("--json", arguments.json, "Results on standard output as JSON");
   app.add_option("--report-folder", arguments.report_folder, "Where ranks leave failure reports for their launcher");
+  app.add_flag("--on-terminal", arguments.on_terminal, "Show progress in place: a terminal shows standard error");
   app.add_option_function<std::string>(
       "--drill", [&options](const std::string& text) { options.drill = parse_drill(text); },
       "Fault on purpose: raise, stall, stop or die, as KIND:RANK:STEP:POSITION");

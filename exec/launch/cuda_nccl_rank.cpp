@@ -4,6 +4,7 @@
 
 #include "base/input_error.hpp"
 #include "exec/launch/finish_rank.hpp"
+#include "exec/launch/progress.hpp"
 #include "exec/launch/run_job.hpp"
 #include "exec/transport/nccl.hpp"
 
@@ -26,7 +27,9 @@ int run_nccl_rank(const Job& job, const JobArguments& arguments, const LaunchEnv
   const std::unique_ptr<Transport> transport =
       make_nccl_transport(*api, *bootstrap, environment.rank, environment.size, {arguments.timeout_s, true});
   AllocationOwners owners;
-  RankOutcome outcome = run_rank(job, own, *transport, environment.local_rank, owners);
+  RankWatch watch;
+  if (environment.rank == 0) watch.after_step = progress_of(own);
+  RankOutcome outcome = run_rank(job, own, *transport, environment.local_rank, owners, watch);
   const int code = finish_rank(job, own, "nccl", environment.rank, outcome);
   if (code != 0) {
     ::usleep(200000);  // rank 0 serves the bootstrap: the others must be able to read the reason

@@ -28,7 +28,7 @@ int finish_rank(const Job& job, const JobArguments& arguments, const char* trans
   if (!arguments.report_folder.empty()) {
     write_report(arguments.report_folder, *outcome.failure);
     write_operations(arguments.report_folder, rank, outcome.operations);
-  } else if (outcome.failure->kind != FailureKind::stopped || interruption() != nullptr) {
+  } else if (!was_stopped(outcome.failure->kind) || interruption() != nullptr) {
     // Ranks that another one stopped repeat its reason. Those that a launcher ends may be the only ones left to speak.
     std::fputs(failure_message(job.schedule, {*outcome.failure}, {}).c_str(), stderr);
   }

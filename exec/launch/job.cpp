@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
 #include "exec/launch/preflight.hpp"
@@ -44,7 +46,34 @@ void check_data(const Plan& plan, const ExecuteOptions& options) {
   token_source(plan, options);
 }
 
+/// A fault that no rank would ever come to.
+void check_drill(const Plan& plan, const Schedule& schedule, const ExecuteOptions& options) {
+  if (options.drill.kind == Drill::Kind::none) return;
+  Drill nearest = options.drill;
+  nearest.rank = std::min(nearest.rank, static_cast<std::int32_t>(world_size(plan.degrees)) - 1);
+  nearest.step = std::min(nearest.step, options.warmup + options.steps - 1);
+  const auto pipeline = static_cast<std::size_t>(coordinates_of(plan.degrees, Rank(nearest.rank)).pipeline);
+  const auto operations = static_cast<std::int32_t>(schedule.programs[pipeline].size());
+  nearest.position = std::min(nearest.position, operations);
+  if (to_text(nearest) == to_text(options.drill)) return;
+  throw InputError(InputProblem{
+      "--drill", 0, 0, "", "\"" + to_text(options.drill) + "\", which no rank comes to",
+      fmt::format(
+          "a rank from 0 to {}, a step from 0 to {} (warm-up counts), a position from 0 to {} in the program of "
+          "rank {} ({}: after the last operation)",
+          world_size(plan.degrees) - 1, options.warmup + options.steps - 1, operations, nearest.rank, operations),
+      to_text(nearest)});
+}
+
 }  // namespace
+
+std::string to_text(const Drill& drill) {
+  const char* kind = "stall";
+  if (drill.kind == Drill::Kind::raise) kind = "raise";
+  if (drill.kind == Drill::Kind::stop) kind = "stop";
+  if (drill.kind == Drill::Kind::die) kind = "die";
+  return fmt::format("{}:{}:{}:{}", kind, drill.rank, drill.step, drill.position);
+}
 
 std::string content_hash(const std::string& bytes) {
   return fmt::format("{:016x}", name_hash(bytes));
@@ -72,6 +101,7 @@ std::unique_ptr<Job> load_job(const JobArguments& arguments) {
   append(job->findings, check_schedule(job->schedule));
   append(job->findings, refusals(job->plan, job->schedule, arguments.options));
   if (has_errors(job->findings)) return job;
+  check_drill(job->plan, job->schedule, arguments.options);
   if (arguments.report_folder.empty()) check_data(job->plan, arguments.options);  // else the launcher has looked
   job->graph = make_graph(job->schedule);
   return job;

@@ -28,6 +28,7 @@ struct JobArguments {
   std::string profile;        // where a calibration goes that is measured in turn with the steps; "": none
   bool json = false;          // results on stdout as JSON
   std::string report_folder;  // where ranks leave their failure reports for the launcher
+  bool on_terminal = false;   // the launcher's standard error is one, if not this process's
 };
 
 struct Job {
@@ -41,6 +42,9 @@ struct Job {
 
 /// Loads and proves. Throws InputError for bad input; has_errors(job.findings) if it can't be executed.
 std::unique_ptr<Job> load_job(const JobArguments& arguments);
+
+/// As --drill takes it.
+std::string to_text(const Drill& drill);
 
 /// FNV-1a of a schedule file's bytes, 16 hexadecimal digits.
 std::string content_hash(const std::string& bytes);

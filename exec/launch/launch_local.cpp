@@ -43,22 +43,27 @@ int launch_local(const Job& job, const JobArguments& arguments, const std::vecto
   const TemporaryFolder folder;
   std::vector<std::string> command = words;
   command.insert(command.end(), {"--report-folder", folder.path()});
+  if (::isatty(STDERR_FILENO) == 1) command.emplace_back("--on-terminal");
   const int status = run_under_mpirun(ranks, command);
   if (status == 0) return 0;
   std::vector<RankReport> reports;
-  std::vector<std::int32_t> silent;
+  std::vector<SilentRank> silent;
   std::vector<std::vector<RecordedOp>> operations;
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     const std::optional<RankReport> report = read_report(folder.path(), rank);
     if (report) {
       reports.push_back(*report);
     } else {
-      silent.push_back(rank);
+      silent.push_back(silent_rank(job.plan, folder.path(), rank));
     }
     operations.push_back(read_operations(folder.path(), rank));
   }
-  if (silent.size() == static_cast<std::size_t>(ranks))
-    return status < 128 ? status : 6;  // never got to run; MPI has said why
+  const bool any_began = std::any_of(silent.begin(), silent.end(), [](const SilentRank& one) { return one.place; });
+  if (silent.size() == static_cast<std::size_t>(ranks) && !any_began && status < 128) {
+    // Bad input was refused by every rank, in words of its own.
+    if (status != 3) std::fprintf(stderr, "mpirun ended with status %d before any rank had begun\n", status);
+    return status;
+  }
   std::fputs(failure_message(job.schedule, reports, silent).c_str(), stderr);
   const JobInputs inputs{job.plan, job.schedule, job.graph, arguments.options};
   Trace partial = partial_trace(inputs, "mpi", std::move(operations));

@@ -1,10 +1,15 @@
 #include "exec/launch/rank_report.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <sstream>
 
 #include "base/file_io.hpp"
@@ -22,6 +27,8 @@ std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
+
+static_assert(std::is_trivially_destructible_v<Whereabouts> && std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// The cause first: a rank that failed, then one that timed out, then those that were stopped; by rank within.
 bool comes_first(const RankReport& a, const RankReport& b) {
@@ -52,7 +59,7 @@ std::optional<RankReport> read_report(const std::string& folder, std::int32_t ra
   std::string line;
   if (!(file >> kind >> report.place.rank >> report.place.step >> report.place.pipeline.value >> report.place.position))
     return {};
-  report.kind = static_cast<FailureKind>(std::clamp(kind, 0, 2));
+  report.kind = static_cast<FailureKind>(std::clamp(kind, 0, static_cast<int>(FailureKind::stopped_by_timeout)));
   std::getline(file, line);
   std::getline(file, report.message);
   while (std::getline(file, line)) report.place.pending.push_back(line);
@@ -78,28 +85,61 @@ std::vector<RecordedOp> read_operations(const std::string& folder, std::int32_t 
   return unpack(numbers);
 }
 
+SharedWhereabouts::SharedWhereabouts(const std::string& folder, std::int32_t rank) {
+  const std::string path = path_of(folder, rank, "place");
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  void* memory = MAP_FAILED;
+  if (file >= 0 && ::ftruncate(file, sizeof(Whereabouts)) == 0)
+    memory = ::mmap(nullptr, sizeof(Whereabouts), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0) ::close(file);
+  if (memory == MAP_FAILED) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
+  place_ = new (memory) Whereabouts;
+}
+
+SharedWhereabouts::~SharedWhereabouts() {
+  ::munmap(place_, sizeof(Whereabouts));
+}
+
+SilentRank silent_rank(const Plan& plan, const std::string& folder, std::int32_t rank) {
+  SilentRank silent{rank, {}};
+  std::ifstream file(path_of(folder, rank, "place"), std::ios::binary);
+  Whereabouts stood;
+  if (!file.read(reinterpret_cast<char*>(&stood), sizeof(stood)) || !stood.known()) return silent;
+  FailurePlace& place = silent.place.emplace();
+  place.rank = rank;
+  place.step = stood.step();
+  place.pipeline = PipelineRank(coordinates_of(plan.degrees, Rank(rank)).pipeline);
+  place.position = stood.position();
+  return silent;
+}
+
 std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports,
-                            const std::vector<std::int32_t>& silent) {
+                            const std::vector<SilentRank>& silent) {
   std::sort(reports.begin(), reports.end(), comes_first);
   std::string text;
-  for (const std::int32_t rank : silent)
-    text += fmt::format("rank {} ended without a report: it was killed or crashed\n", rank);
   std::vector<FailurePlace> places;
+  for (const SilentRank& one : silent) {
+    constexpr const char* reason = "ended without a report: it was killed or crashed";
+    text += (one.place ? failure_line(schedule, *one.place, reason)
+                       : fmt::format("rank {}, before its first operation: {}", one.rank, reason)) +
+            "\n";
+    if (one.place) places.push_back(*one.place);
+  }
   for (const RankReport& report : reports) places.push_back(report.place);
-  if (!reports.empty() && (silent.empty() || reports.front().kind != FailureKind::stopped))
+  if (!reports.empty() && (silent.empty() || !was_stopped(reports.front().kind)))
     text += reports.front().message + "\n";
   if (!places.empty()) text += failure_table(schedule, places);
   return text;
 }
 
-int exit_code(const std::vector<RankReport>& reports, const std::vector<std::int32_t>& silent) {
-  const bool failed = std::any_of(reports.begin(), reports.end(),
-                                  [](const RankReport& report) { return report.kind == FailureKind::rank_failed; });
-  const bool timed_out = std::any_of(reports.begin(), reports.end(),
-                                     [](const RankReport& report) { return report.kind == FailureKind::timed_out; });
-  if (failed) return 6;
-  if (timed_out) return 7;  // a stalled rank was then killed without a report
-  return silent.empty() ? 7 : 6;
+int exit_code(const std::vector<RankReport>& reports, const std::vector<SilentRank>& silent) {
+  const auto any = [&](FailureKind kind) {
+    return std::any_of(reports.begin(), reports.end(), [&](const RankReport& report) { return report.kind == kind; });
+  };
+  if (any(FailureKind::rank_failed)) return 6;
+  if (any(FailureKind::timed_out)) return 7;  // a stalled rank was then killed without a report
+  // Ranks that were only stopped say what stopped them: a launcher may see one of them end first.
+  return silent.empty() && !any(FailureKind::stopped_by_failure) ? 7 : 6;
 }
 
 }  // namespace stagecraft

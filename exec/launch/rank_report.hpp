@@ -7,6 +7,7 @@
 
 #include "exec/launch/job.hpp"
 #include "exec/run/execute.hpp"
+#include "exec/run/whereabouts.hpp"
 
 namespace stagecraft {
 
@@ -26,12 +27,34 @@ std::optional<RankReport> read_report(const std::string& folder, std::int32_t ra
 void write_operations(const std::string& folder, std::int32_t rank, const std::vector<RecordedOp>& ops) noexcept;
 std::vector<RecordedOp> read_operations(const std::string& folder, std::int32_t rank);
 
+/// FOLDER/rank-N.place, mapped into memory: where rank N stands stays known when it is killed.
+class SharedWhereabouts {
+ public:
+  /// Throws std::runtime_error if the file can't be made.
+  SharedWhereabouts(const std::string& folder, std::int32_t rank);
+  ~SharedWhereabouts();
+  SharedWhereabouts(const SharedWhereabouts&) = delete;
+  SharedWhereabouts& operator=(const SharedWhereabouts&) = delete;
+  Whereabouts& get() { return *place_; }
+
+ private:
+  Whereabouts* place_;
+};
+
+/// A rank that ended without a report; `place` is where it stood, unless it had not begun its first operation.
+struct SilentRank {
+  std::int32_t rank = 0;
+  std::optional<FailurePlace> place;
+};
+
+SilentRank silent_rank(const Plan& plan, const std::string& folder, std::int32_t rank);
+
 /// One message for the job: the first cause, the schedule's table with an arrow at every rank's cell, pending
-/// transfers. `silent`: ranks that ended without a report.
+/// transfers.
 std::string failure_message(const Schedule& schedule, std::vector<RankReport> reports,
-                            const std::vector<std::int32_t>& silent);
+                            const std::vector<SilentRank>& silent);
 
 /// 6 if a rank failed, 7 if the job timed out.
-int exit_code(const std::vector<RankReport>& reports, const std::vector<std::int32_t>& silent);
+int exit_code(const std::vector<RankReport>& reports, const std::vector<SilentRank>& silent);
 
 }  // namespace stagecraft

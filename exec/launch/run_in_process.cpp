@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "exec/launch/outputs.hpp"
+#include "exec/launch/progress.hpp"
 #include "exec/launch/run_job.hpp"
 #include "exec/transport/in_process.hpp"
 
@@ -15,7 +16,9 @@ int run_in_process(const Job& job, const JobArguments& arguments) {
   std::vector<std::thread> threads;
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      outcomes[static_cast<std::size_t>(rank)] = run_rank(job, arguments, shared.transport(rank), rank, owners);
+      RankWatch watch;
+      if (rank == 0) watch.after_step = progress_of(arguments);
+      outcomes[static_cast<std::size_t>(rank)] = run_rank(job, arguments, shared.transport(rank), rank, owners, watch);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -32,10 +32,7 @@ RankReport unexpected(const std::exception& error, std::int32_t rank, Bytes peak
   } else {
     report.message += reason_of(error);
   }
-  if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
-    if (transport->failure() == TransportFailure::timed_out) report.kind = FailureKind::timed_out;
-    if (transport->failure() == TransportFailure::aborted) report.kind = FailureKind::stopped;
-  }
+  report.kind = kind_of(error);
   return report;
 }
 
@@ -56,7 +53,7 @@ bool pin_to_core(std::int32_t n) {
 }
 
 RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& transport, std::int32_t local_rank,
-                     AllocationOwners& owners) {
+                     AllocationOwners& owners, const RankWatch& watch) {
   RankOutcome outcome;
   at::set_num_threads(1);
   if (arguments.pin) pin_to_core(local_rank);
@@ -71,15 +68,16 @@ RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& t
       const MemorySilence silence;
       work();
     };
-    std::function<void()> between;
+    RankHooks hooks{&meter, watch.whereabouts, {}, watch.after_step};
     if (!arguments.profile.empty()) {
       silently([&] {
         profiler.emplace(job, arguments.options, transport);
         for (int i = 0; i < 2; ++i) profiler->repeat();
       });
-      between = [&] { silently([&] { profiler->repeat(); }); };
+      // Twice, so that a dozen steps give two dozen repetitions of everything, and four of a forward.
+      hooks.between = [&] { silently([&] { profiler->repeat(), profiler->repeat(); }); };
     }
-    outcome.result = execute(inputs, transport, &meter, outcome.operations, between);
+    outcome.result = execute(inputs, transport, hooks, outcome.operations);
     if (profiler) {
       const Profile profile = profiler->result();
       if (transport.rank() == 0) save_profile(job, arguments.options.device, arguments.profile, profile);
@@ -90,7 +88,9 @@ RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& t
     const Coordinates at = coordinates_of(job.plan.degrees, Rank(transport.rank()));
     const std::vector<MemoryPeak> peaks = memory_peaks(job.plan, job.schedule);
     outcome.failure = unexpected(error, transport.rank(), peaks[static_cast<std::size_t>(at.pipeline)].peak);
-    if (outcome.failure->kind != FailureKind::stopped) transport.abort(outcome.failure->message);
+    const bool timed_out = outcome.failure->kind == FailureKind::timed_out;
+    if (!was_stopped(outcome.failure->kind))
+      transport.abort(outcome.failure->message, timed_out ? StopCause::timed_out : StopCause::failed);
   }
   return outcome;
 }

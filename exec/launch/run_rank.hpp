@@ -7,6 +7,12 @@
 
 namespace stagecraft {
 
+/// What the process around a rank asks of it; may be empty.
+struct RankWatch {
+  Whereabouts* whereabouts = nullptr;
+  std::function<void(std::int32_t steps)> after_step;
+};
+
 struct RankOutcome {
   ExecuteResult result;  // if nothing failed
   std::optional<RankReport> failure;
@@ -16,7 +22,7 @@ struct RankOutcome {
 /// Sets the thread up (threads, core, memory listening, a stream of its own on a GPU) and runs the job's steps. Never
 /// throws; a failure aborts the job.
 RankOutcome run_rank(const Job& job, const JobArguments& arguments, Transport& transport, std::int32_t local_rank,
-                     AllocationOwners& owners);
+                     AllocationOwners& owners, const RankWatch& watch = {});
 
 /// Pins the calling thread to the n-th of the cores that it may run on. False if there are fewer.
 bool pin_to_core(std::int32_t n);

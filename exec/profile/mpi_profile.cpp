@@ -19,7 +19,7 @@ int profile_mpi_rank(const Job& job, const ProfileArguments& arguments) {
     const Profile profile = profile_rank(job, arguments, transport);
     if (transport.rank() == 0) write_profile(job, arguments, profile);
   } catch (const std::exception& error) {
-    transport.abort(error.what());
+    transport.abort(error.what(), StopCause::failed);
     std::fprintf(stderr, "stagecraft-exec: rank %d: %s\n", transport.rank(), error.what());
     std::fflush(nullptr);
     ::_exit(6);  // the others may wait inside MPI for this one

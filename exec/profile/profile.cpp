@@ -57,7 +57,7 @@ int profile_in_process(const Job& job, const ProfileArguments& arguments) {
         profiles[at] = profile_rank(job, arguments, shared.transport(rank));
       } catch (const std::exception& error) {
         errors[at] = std::current_exception();
-        shared.transport(rank).abort(error.what());
+        shared.transport(rank).abort(error.what(), StopCause::failed);
       }
     });
   }
@@ -102,8 +102,7 @@ void add_profile_options(CLI::App& app, ProfileArguments& arguments) {
   app.add_option("--set", job.overrides, "PATH=VALUE, overrides a field of the scenario")->allow_extra_args(false);
   app.add_option("--schedule", job.schedule, "Lowered schedule, as `stagecraft profile` writes it")->required();
   app.add_option("--output", arguments.output, "The calibration file to write")->required();
-  app.add_option("--repetitions", arguments.repetitions, "Of each measurement")
-      ->check(CLI::Range(1, 1000));
+  app.add_option("--repetitions", arguments.repetitions, "Of each measurement")->check(CLI::Range(1, 1000));
   app.add_option_function<std::string>(
       "--device", [&job](const std::string& text) { job.options.device = parse_device(text); }, "cpu, cuda or cuda:N");
   app.add_flag("--in-process", job.in_process, "Ranks as threads of one process");

@@ -44,6 +44,27 @@ void average(Profile& profile, const Timing& timing) {
   }
 }
 
+/// Ranks of a tensor group wait for each other inside every block, which their exchanges have in them: a group counts
+/// as one rank, with the mean of its members.
+double spread_between_groups(const Timing& timing, const std::vector<double>& repetition_s) {
+  constexpr std::size_t window = 2;  // repetitions; as many operations as a short step has
+  std::vector<double> mine;
+  for (std::size_t i = 0; i + window <= repetition_s.size(); i += window)
+    mine.push_back(std::accumulate(repetition_s.begin() + static_cast<std::ptrdiff_t>(i),
+                                   repetition_s.begin() + static_cast<std::ptrdiff_t>(i + window), 0.0));
+  const std::vector<std::vector<double>> all =
+      gather_numbers(mine, timing.world, timing.transport, timing.options.device);
+  const auto members = static_cast<std::size_t>(std::max(timing.tensor.size(), 1));
+  std::vector<std::vector<double>> groups;
+  for (std::size_t first = 0; first + members <= all.size(); first += members) {
+    std::vector<double>& group = groups.emplace_back(all[first].size(), 0.0);
+    for (std::size_t rank = first; rank < first + members; ++rank) {
+      for (std::size_t w = 0; w < group.size(); ++w) group[w] += all[rank].at(w) / static_cast<double>(members);
+    }
+  }
+  return spread_of(groups);
+}
+
 Timing make_timing(const Job& job, const ExecuteOptions& options, Transport& transport) {
   Group world = transport.make_group(consecutive(0, transport.size()));
   Group tensor = neighbours(transport, job.plan.degrees.tensor);
@@ -68,6 +89,7 @@ Profile Profiler::result() const {
   layers_.add_to(profile);
   optimizer_.add_to(profile);
   average(profile, timing_);
+  if (timing_.world.size() > 1) profile.rank_spread = spread_between_groups(timing_, layers_.seconds_of_repetitions());
   transfers_.add_to(profile, layers_.exchanges());
   return profile;
 }

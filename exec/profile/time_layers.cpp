@@ -65,13 +65,14 @@ class TimedStage {
   /// Returns the output, which is the next stage's input.
   at::Tensor repeat(const at::Tensor& input, bool counts) {
     input_ = input;
+    last_s = 0;
     timing_.transport.barrier(timing_.world)->wait();
     Tape tape;
     timed(counts, forward_s, [&](double&) { run(tape); });
     WeightGradients at_once(false);
     Backward whole{at_once, {}, 0};
     timed(counts, backward_s, [&](double& apart) { tape.run(gradient(), whole), apart = whole.recompute_s; });
-    run(tape);
+    timed(counts, forward_s, [&](double&) { run(tape); });
     WeightGradients later(true);
     Backward half{later, {}, 0};
     timed(counts, input_grad_s, [&](double& apart) { tape.run(gradient(), half), apart = half.recompute_s; });
@@ -83,6 +84,7 @@ class TimedStage {
   std::vector<StageBuffers>& buffers() { return buffers_; }
 
   std::vector<double> forward_s, backward_s, input_grad_s, weight_grad_s, exchange_s;
+  double last_s = 0;  // of the last repetition, all its parts
 
  private:
   void run(Tape& tape) {
@@ -109,7 +111,9 @@ class TimedStage {
       seconds -= charge.seconds;
       if (counts) exchange_s.push_back(charge.seconds);
     }
-    if (counts) into.push_back(std::max(seconds, 0.0));
+    seconds = std::max(seconds, 0.0);
+    last_s += seconds;
+    if (counts) into.push_back(seconds);
   }
 
   const Plan& plan_;
@@ -213,7 +217,12 @@ LayerTimer::~LayerTimer() = default;
 
 void LayerTimer::repeat(bool counts) {
   at::Tensor x;
-  for (const std::unique_ptr<TimedStage>& stage : stages_) x = stage->repeat(x, counts);
+  double total_s = 0;
+  for (const std::unique_ptr<TimedStage>& stage : stages_) {
+    x = stage->repeat(x, counts);
+    total_s += stage->last_s;
+  }
+  if (counts) repetition_s_.push_back(total_s);
 }
 
 const std::vector<double>& LayerTimer::exchanges() const {
@@ -228,10 +237,10 @@ void LayerTimer::add_to(Profile& profile) const {
     const auto body = [&](OpKind kind) -> const Body& {
       return bodies.bodies[bodies.of_stage[s][static_cast<std::size_t>(kind)].index()];
     };
-    const Typical input_grad = typical_of(stage.input_grad_s), weight_grad = typical_of(stage.weight_grad_s);
+    const Typical input_grad = mean_of(stage.input_grad_s), weight_grad = mean_of(stage.weight_grad_s);
     const double halves = input_grad.value + weight_grad.value;
-    const double factor = !split && halves > 0 ? typical_of(stage.backward_s).value / halves : 1;
-    divide(body(OpKind::forward), typical_of(stage.forward_s), profile);
+    const double factor = !split && halves > 0 ? mean_of(stage.backward_s).value / halves : 1;
+    divide(body(OpKind::forward), mean_of(stage.forward_s), profile);
     divide(body(OpKind::input_grad), scaled(input_grad, factor), profile);
     divide(body(OpKind::weight_grad), scaled(weight_grad, factor), profile);
   }
@@ -269,7 +278,7 @@ void OptimizerTimer::repeat(bool counts) {
 }
 
 void OptimizerTimer::add_to(Profile& profile) const {
-  const Typical time = typical_of(update_s_), exchange = typical_of(exchange_s_);
+  const Typical time = mean_of(update_s_), exchange = median_of(exchange_s_);
   // The pass's bytes are proportional to the parameters that a rank updates, and so is its time. Every stage of the cut
   // plan stands for a rank of its own.
   std::vector<PipelineRank> own_rank;

@@ -30,6 +30,8 @@ class LayerTimer {
   ~LayerTimer();
   void repeat(bool counts);
   void add_to(Profile& profile) const;
+  /// What this rank's layers took in each counted repetition, without exchanges.
+  const std::vector<double>& seconds_of_repetitions() const { return repetition_s_; }
   /// Seconds that an exchange of the tensor group has held a block up, the wait for the slowest rank included.
   const std::vector<double>& exchanges() const;
 
@@ -37,6 +39,7 @@ class LayerTimer {
   const Timing& timing_;
   Plan plan_;  // cut anew: one stage per kind of layer
   std::vector<std::unique_ptr<TimedStage>> stages_;
+  std::vector<double> repetition_s_;
 };
 
 /// The optimizer: zeroing, norm, update by parameter; and what the ranks' exchange of the norm takes.

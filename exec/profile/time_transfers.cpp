@@ -104,13 +104,13 @@ void TransferTimer::repeat(bool counts) {
 }
 
 void TransferTimer::add_to(Profile& profile, const std::vector<double>& exchanges) const {
-  Typical inside = typical_of(exchanges);
+  Typical inside = mean_of(exchanges);  // between GEMMs each waits for the slowest rank, and a step has many
   const auto everybody = gather_numbers({inside.value}, timing_.world, timing_.transport, timing_.options.device);
   double sum = 0;
   for (const std::vector<double>& theirs : everybody) sum += theirs.at(0);
   inside.value = sum / static_cast<double>(everybody.size());
   for (const Timed& timed : all_) {
-    Typical large = typical_of(timed.large.seconds), small = typical_of(timed.small.seconds);
+    Typical large = median_of(timed.large.seconds), small = median_of(timed.small.seconds);
     if (timed.name == std::string_view("send")) {
       large.value /= 2;
       small.value /= 2;

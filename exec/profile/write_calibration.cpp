@@ -70,6 +70,7 @@ std::string calibration_text(const Profile& profile, const Scenario& scenario, c
         constant(std::clamp(one.bytes_per_s / rate, 0.001, 1.0), one.relative_error, source);
     constants["transfer_latency_us"] = constant(one.latency_s * 1e6, one.relative_error, source);
   }
+  if (profile.rank_spread) constants["rank_spread"] = constant(*profile.rank_spread, 0.3, source);
   if (!collectives.empty()) document["collectives"] = std::move(collectives);
   if (!constants.empty()) document["constants"] = std::move(constants);
   Json measured = Json::array();

@@ -119,41 +119,51 @@ Trace partial_trace(const JobInputs& inputs, const char* transport, std::vector<
   return trace;
 }
 
-ExecuteResult execute(const JobInputs& inputs, Transport& transport, MemoryMeter* meter,
-                      std::vector<RecordedOp>& until_failure, const std::function<void()>& between) {
-  RankExecutor executor(inputs, transport, meter);
+ExecuteResult execute(const JobInputs& inputs, Transport& transport, const RankHooks& hooks,
+                      std::vector<RecordedOp>& until_failure) {
+  RankExecutor executor(inputs, transport, hooks.meter);
+  if (hooks.whereabouts != nullptr) executor.stand_in(*hooks.whereabouts);
   const Group& world = executor.groups().world;
   const at::Device device = inputs.options.device;
   ExecuteResult result;
+  const auto run_step = [&] {
+    result.steps.push_back(executor.run_step());
+    if (hooks.after_step) hooks.after_step(static_cast<std::int32_t>(result.steps.size()));
+  };
   try {
-    const ClockOffsets clocks = align_clocks(world, transport, device);
-    for (std::int32_t step = 0; step < inputs.options.warmup; ++step) result.steps.push_back(executor.run_step());
-    executor.begin_measuring();
+    ClockOffsets clocks;
+    executor.between_steps([&] { clocks = align_clocks(world, transport, device); });
+    for (std::int32_t step = 0; step < inputs.options.warmup; ++step) run_step();
+    executor.between_steps([&] { executor.begin_measuring(); });
     const double offset_s = clocks.offset_s[static_cast<std::size_t>(transport.rank())];
     std::vector<double> begins_and_ends;
     for (std::int32_t step = 0; step < inputs.options.steps; ++step) {
-      if (between) {
-        executor.settle();
-        between();
-      }
-      if (between || step == 0) {
-        transport.barrier(world)->wait();
-        synchronize(device);
-      }
+      executor.between_steps([&] {
+        if (hooks.between) {
+          executor.settle();
+          hooks.between();
+        }
+        if (hooks.between || step == 0) {
+          transport.barrier(world)->wait();
+          synchronize(device);
+        }
+      });
       begins_and_ends.push_back(now_s() - offset_s);
-      result.steps.push_back(executor.run_step());
+      run_step();
       begins_and_ends.push_back(now_s() - offset_s);
     }
-    share_losses(world, transport, device, result.steps);
-    const auto all_times = gather_numbers(begins_and_ends, world, transport, device);
-    const auto packed = gather_numbers(pack(executor.recorder().ops()), world, transport, device);
-    result.clock_skew_s = clocks.skew_s;
-    if (transport.rank() != 0) return result;
-    std::vector<std::vector<RecordedOp>> ops;
-    for (const std::vector<double>& numbers : packed) ops.push_back(unpack(numbers));
-    result.trace = empty_trace(inputs, transport.name());
-    result.trace.provenance.push_back({"clock_skew_s", fmt::format("{:.9f}", clocks.skew_s)});
-    merge(inputs, std::move(ops), clocks, latest_of(all_times), static_cast<bool>(between), result.trace);
+    executor.between_steps([&] {
+      share_losses(world, transport, device, result.steps);
+      const auto all_times = gather_numbers(begins_and_ends, world, transport, device);
+      const auto packed = gather_numbers(pack(executor.recorder().ops()), world, transport, device);
+      result.clock_skew_s = clocks.skew_s;
+      if (transport.rank() != 0) return;
+      std::vector<std::vector<RecordedOp>> ops;
+      for (const std::vector<double>& numbers : packed) ops.push_back(unpack(numbers));
+      result.trace = empty_trace(inputs, transport.name());
+      result.trace.provenance.push_back({"clock_skew_s", fmt::format("{:.9f}", clocks.skew_s)});
+      merge(inputs, std::move(ops), clocks, latest_of(all_times), static_cast<bool>(hooks.between), result.trace);
+    });
   } catch (const std::exception&) {
     until_failure = executor.recorder().ops();
     throw;

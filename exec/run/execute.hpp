@@ -15,11 +15,19 @@ struct ExecuteResult {
   double clock_skew_s = 0;        // what remains uncertain between the ranks' clocks
 };
 
-/// Runs options.warmup + options.steps steps. `between`, if given, is called by every rank before each measured step,
-/// when nothing is under way; its time is cut out of the trace. Throws RankFailure (or what the set-up throws); what
-/// this rank had measured until then is in `until_failure`.
-ExecuteResult execute(const JobInputs& inputs, Transport& transport, MemoryMeter* meter,
-                      std::vector<RecordedOp>& until_failure, const std::function<void()>& between = {});
+/// What a rank's surroundings ask of it; each may be empty.
+struct RankHooks {
+  MemoryMeter* meter = nullptr;                        // what its allocations are charged to
+  Whereabouts* whereabouts = nullptr;                  // kept up to date
+  std::function<void()> between;                       // called by every rank before each measured step, when nothing
+                                                       // is under way; its time is cut out of the trace
+  std::function<void(std::int32_t steps)> after_step;  // how many are done, warm-up included
+};
+
+/// Runs options.warmup + options.steps steps. Throws RankFailure (or what the set-up throws); what this rank had
+/// measured until then is in `until_failure`.
+ExecuteResult execute(const JobInputs& inputs, Transport& transport, const RankHooks& hooks,
+                      std::vector<RecordedOp>& until_failure);
 
 /// The operations of a job that did not come to its end, by rank, as one trace.
 Trace partial_trace(const JobInputs& inputs, const char* transport, std::vector<std::vector<RecordedOp>> ops);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "exec/transport/transport.hpp"
+
 namespace stagecraft {
 
 namespace {
@@ -18,17 +20,32 @@ std::string row_text(const std::vector<Op>& program, std::size_t center, bool ma
     text += marked && i == center ? "  --> " + to_text(program[i]) + " <--" : "  " + to_text(program[i]);
   }
   if (end < program.size()) text += "  ...";
+  if (marked && center >= program.size()) text += "  --> end of step <--";
   return text;
 }
 
 }  // namespace
 
+bool was_stopped(FailureKind kind) {
+  return kind == FailureKind::stopped_by_failure || kind == FailureKind::stopped_by_timeout;
+}
+
+FailureKind kind_of(const std::exception& error) {
+  const auto* const transport = dynamic_cast<const TransportError*>(&error);
+  if (transport == nullptr) return FailureKind::rank_failed;
+  if (transport->failure() == TransportFailure::timed_out) return FailureKind::timed_out;
+  if (transport->failure() != TransportFailure::aborted) return FailureKind::rank_failed;
+  return transport->cause() == StopCause::timed_out ? FailureKind::stopped_by_timeout : FailureKind::stopped_by_failure;
+}
+
 std::string failure_line(const Schedule& schedule, const FailurePlace& place, const std::string& reason) {
   const std::vector<Op>& program = schedule.programs[place.pipeline.index()];
-  const std::string name = place.position < program.size() ? to_text(program[place.position]) : "end of step";
-  return fmt::format("rank {} (pipeline rank {}), step {}, operation {} ({} of {}): {}", place.rank,
-                     place.pipeline.value, place.step, name, std::min<std::size_t>(place.position + 1, program.size()),
-                     program.size(), reason);
+  const std::string name =
+      place.position < program.size()
+          ? fmt::format("operation {} ({} of {})", to_text(program[place.position]), place.position + 1, program.size())
+          : "after its last operation";
+  return fmt::format("rank {} (pipeline rank {}), step {}, {}: {}", place.rank, place.pipeline.value, place.step, name,
+                     reason);
 }
 
 std::string failure_table(const Schedule& schedule, std::span<const FailurePlace> places) {

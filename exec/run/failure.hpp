@@ -14,13 +14,20 @@ namespace stagecraft {
 enum class FailureKind : std::uint8_t {
   rank_failed,  // an exception in an operation (exit code 6)
   timed_out,    // nothing arrived within the timeout (exit code 7)
-  stopped,      // another rank ended the job; its reason is in the message
+  // Another rank, or the launcher, ended the job; its reason is in the message.
+  stopped_by_failure,
+  stopped_by_timeout,
 };
+
+/// Whether the rank itself was well.
+bool was_stopped(FailureKind kind);
+/// What an exception in a rank is to the job.
+FailureKind kind_of(const std::exception& error);
 
 struct FailurePlace {
   std::int32_t rank = 0, step = 0;
   PipelineRank pipeline;
-  std::uint32_t position = 0;        // of the operation in its program
+  std::uint32_t position = 0;        // of the operation in its program; their number: after the last one
   std::vector<std::string> pending;  // "0RECV_F3 from rank 1 (waited for)", oldest first
 };
 
@@ -36,7 +43,8 @@ class RankFailure : public std::runtime_error {
   FailurePlace place_;
 };
 
-/// One line: "rank 2 (pipeline rank 1), step 0, operation 1B3 (17th of 40): REASON".
+/// One line: "rank 2 (pipeline rank 1), step 0, operation 1B3 (17 of 40): REASON", or "..., step 0, after its last
+/// operation: REASON".
 std::string failure_line(const Schedule& schedule, const FailurePlace& place, const std::string& reason);
 
 /// The programs of all pipeline ranks, each around its own cell with an arrow where a place is known (else around the

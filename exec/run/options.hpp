@@ -15,7 +15,7 @@ struct Drill {
   enum class Kind : std::uint8_t { none, raise, stall, stop, die } kind = Kind::none;  // stop: SIGSTOP, die: SIGKILL
   std::int32_t rank = 0;
   std::int32_t step = 0;
-  std::int32_t position = 0;  // in the rank's program
+  std::int32_t position = 0;  // in the rank's program; its length: after the last operation
 };
 
 struct ExecuteOptions {

@@ -10,6 +10,7 @@
 
 #include "exec/model/out_of_memory.hpp"
 #include "exec/run/support.hpp"
+#include "exec/run/transfers.hpp"
 #include "memory/timeline.hpp"
 
 namespace stagecraft {
@@ -122,20 +123,33 @@ StepResult RankExecutor::run_step() {
       if (buffers.gradients.defined()) prepare_gradients(buffers);
       buffers.partial_sums_done = false;
     }
-    for (position_ = 0; position_ < program().size(); ++position_) run_position(position_);
+    const auto count = static_cast<std::uint32_t>(program().size());
+    for (std::uint32_t position = 0; position < count; ++position) run_position(position);
+    stand(count);
+    drill(count);
     finish_step();
-  } catch (const TransportError& error) {
-    fail(error.what(), error.failure() == TransportFailure::timed_out ? FailureKind::timed_out
-                       : error.failure() == TransportFailure::aborted ? FailureKind::stopped
-                                                                      : FailureKind::rank_failed);
   } catch (const RankFailure&) {
     throw;
   } catch (const std::exception& error) {
-    const bool memory = is_out_of_memory(error);
-    fail(memory ? memory_text(wanted_memory(error)) : reason_of(error), FailureKind::rank_failed);
+    fail(error);
   }
   ++steps_run_;
   return result_;
+}
+
+void RankExecutor::between_steps(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const RankFailure&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+}
+
+void RankExecutor::stand(std::uint32_t position) {
+  place_ = {static_cast<std::int32_t>(steps_run_), position};
+  if (whereabouts_ != nullptr) whereabouts_->stand(place_.step, position);
 }
 
 void RankExecutor::finish_step() {
@@ -184,6 +198,7 @@ void RankExecutor::drain_device() {
 }
 
 void RankExecutor::run_position(std::uint32_t position) {
+  stand(position);
   drill(position);
   poll_pending();
   for (const std::uint32_t before : waits_across_[position]) complete(before);
@@ -227,15 +242,19 @@ void RankExecutor::execute(const Op& op, std::uint32_t position, std::size_t rec
 }
 
 void RankExecutor::park(std::uint32_t position, std::size_t record, std::vector<WorkHandle> works) {
+  const Op& op = program()[position];
   Pending pending;
   pending.works = std::move(works);
   pending.record = record;
+  pending.handed_over = is_handed_over(op, shape_.device);
+  if (pending.handed_over) recorder_.end(record);
   pending_[position] = std::move(pending);
   active_.push_back(position);
-  if (program()[position].lane == Lane::compute && !is_receive(program()[position].kind)) complete(position);
+  if (op.lane == Lane::compute && !is_receive(op.kind) && !pending_[position]->handed_over) complete(position);
 }
 
 void RankExecutor::read_times(const Pending& pending) {
+  if (pending.handed_over) return;
   RecordedOp& op = recorder_.at(pending.record);
   if (pending.works.empty() || !pending.works.back()->query()) {
     op.end_s = now_s();
@@ -310,12 +329,15 @@ std::string RankExecutor::memory_text(const std::string& wanted) const {
   return text + fmt::format("; the rank was predicted to need {} at its peak", to_text(peak.peak));
 }
 
-void RankExecutor::fail(const std::string& reason, FailureKind kind) {
-  FailurePlace place{transport_.rank(), static_cast<std::int32_t>(steps_run_), PipelineRank(groups_.at.pipeline),
-                     position_, pending_texts()};
+void RankExecutor::fail(const std::exception& error) {
+  const FailureKind kind = kind_of(error);
+  const std::string reason = is_out_of_memory(error) ? memory_text(wanted_memory(error)) : reason_of(error);
+  FailurePlace place{transport_.rank(), place_.step, PipelineRank(groups_.at.pipeline), place_.position,
+                     pending_texts()};
   const std::string line = failure_line(inputs_.schedule, place, reason);
-  if (kind != FailureKind::stopped) transport_.abort(line);
-  throw RankFailure(kind, std::move(place), kind == FailureKind::stopped ? reason : line);
+  if (was_stopped(kind)) throw RankFailure(kind, std::move(place), reason);
+  transport_.abort(line, kind == FailureKind::timed_out ? StopCause::timed_out : StopCause::failed);
+  throw RankFailure(kind, std::move(place), line);
 }
 
 RankExecutor::Cell& RankExecutor::cell(Stage stage, MicroBatch micro_batch) {

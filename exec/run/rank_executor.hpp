@@ -2,6 +2,7 @@
 // One rank of the job: its stages, its communicators and the loop over its lowered program. Every operation kind has a
 // handler of its own (handlers_*.cpp). What an operation waits for is read off the schedule's graph.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "exec/run/memory_meter.hpp"
 #include "exec/run/options.hpp"
 #include "exec/run/recorder.hpp"
+#include "exec/run/whereabouts.hpp"
 #include "exec/zero/adamw.hpp"
 #include "schedule/graph.hpp"
 
@@ -44,6 +46,11 @@ class RankExecutor {
   /// Runs one step. Throws RankFailure; the job is aborted then.
   StepResult run_step();
 
+  /// Runs `work`, which belongs to no operation. What it throws becomes a RankFailure as in a step.
+  void between_steps(const std::function<void()>& work);
+  /// Keeps `whereabouts`, which outlives the executor, up to date.
+  void stand_in(Whereabouts& whereabouts) { whereabouts_ = &whereabouts; }
+
   /// Waits until nothing is under way.
   void settle();
   /// Forgets what has been recorded, once nothing of it is under way.
@@ -67,6 +74,7 @@ class RankExecutor {
     std::size_t record = 0;
     StageBuffers* reduced = nullptr;  // gradients to be dropped once they are reduced
     std::int32_t peer = -1;
+    bool handed_over = false;  // its record is complete
   };
 
   void build_stages();
@@ -80,7 +88,9 @@ class RankExecutor {
   void poll_pending();
   void read_times(const Pending& pending);
   void drill(std::uint32_t position);
-  [[noreturn]] void fail(const std::string& reason, FailureKind kind);
+  void stand(std::uint32_t position);
+  /// What has been caught becomes a RankFailure at the place where this rank stands.
+  [[noreturn]] void fail(const std::exception& error);
   std::string memory_text(const std::string& wanted) const;
   std::vector<std::string> pending_texts() const;
 
@@ -128,7 +138,11 @@ class RankExecutor {
   MemoryMeter* const meter_;
   LossScale loss_scale_;
   std::int64_t steps_run_ = 0, updates_ = 0;
-  std::uint32_t position_ = 0;
+  struct {
+    std::int32_t step = 0;
+    std::uint32_t position = 0;  // the program's length: after the last operation
+  } place_;
+  Whereabouts* whereabouts_ = nullptr;
   std::optional<std::uint32_t> waited_for_;
   at::Tensor loss_sum_;
   StepResult result_;

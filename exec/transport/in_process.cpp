@@ -5,6 +5,7 @@
 
 #include "exec/transport/in_process_exchange.hpp"
 #include "exec/transport/interruption.hpp"
+#include "exec/transport/stop_word.hpp"
 
 namespace stagecraft {
 
@@ -12,10 +13,10 @@ namespace {
 
 using Lock = std::unique_lock<std::mutex>;
 
-void raise_abort(InProcessState& state, const std::string& reason) {
+void raise_abort(InProcessState& state, const std::string& word) {
   {
     const Lock lock(state.mutex);
-    if (!state.aborted) state.abort_reason = reason;
+    if (!state.aborted) state.stop_word = word;
     state.aborted = true;
   }
   state.changed.notify_all();
@@ -25,7 +26,7 @@ constexpr auto longest_sleep = std::chrono::milliseconds(100);  // between looks
 
 void throw_if_aborted(const InProcessState& state) {
   throw_if_interrupted();
-  if (state.aborted) throw TransportError(TransportFailure::aborted, state.abort_reason);
+  if (state.aborted) throw_stopped(state.stop_word);
 }
 
 /// Takes and runs pieces until none is left to take. Called and left with the lock held.
@@ -157,7 +158,9 @@ class InProcessTransport final : public Transport {
     return join(CollectiveCall::barrier, {}, {}, Reduction::sum, 0, group);
   }
 
-  void abort(const std::string& reason) noexcept override { raise_abort(state_, reason); }
+  void abort(const std::string& reason, StopCause cause) noexcept override {
+    raise_abort(state_, stop_word(reason, cause));
+  }
 
   void poll() override {
     const Lock lock(state_.mutex);
@@ -233,7 +236,7 @@ class InProcessTransport final : public Transport {
     if (exchange.problem.empty()) exchange.problem = mismatch(exchange);
     if (!exchange.problem.empty()) {
       lock.unlock();
-      raise_abort(state_, exchange.problem);
+      raise_abort(state_, stop_word(exchange.problem, StopCause::failed));
       throw TransportError(TransportFailure::refused, exchange.problem);
     }
     exchange.pieces = piece_count(exchange);

@@ -48,7 +48,7 @@ struct InProcessState {
   const TransportOptions options;
   std::mutex mutex;
   std::condition_variable changed;
-  std::string abort_reason;
+  std::string stop_word;
   bool aborted = false;
   // (from, to, channel, tag) -> exchanges that miss one end, oldest first
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::deque<ExchangePtr>> mail;

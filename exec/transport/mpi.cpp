@@ -7,6 +7,7 @@
 #include "exec/transport/checks.hpp"
 #include "exec/transport/mpi_work.hpp"
 #include "exec/transport/reduce.hpp"
+#include "exec/transport/stop_word.hpp"
 
 namespace stagecraft {
 
@@ -153,10 +154,10 @@ class MpiTransport final : public Transport {
     return work;
   }
 
-  void abort(const std::string& reason) noexcept override {
+  void abort(const std::string& reason, StopCause cause) noexcept override {
     if (state_.stopped) return;
     state_.stopped = true;
-    std::strncpy(state_.stop_text.data(), reason.c_str(), abort_text_size - 1);
+    std::strncpy(state_.stop_text.data(), stop_word(reason, cause).c_str(), abort_text_size - 1);
     // Small enough to leave at once; a peer that is gone must not hold us, so nothing here is waited for.
     for (int peer = 0; peer < size(); ++peer) {
       if (peer == rank()) continue;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "exec/transport/interruption.hpp"
+#include "exec/transport/stop_word.hpp"
 
 namespace stagecraft {
 
@@ -40,15 +41,14 @@ void throw_if_stopped(MpiState& state) {
     state.stopped = flag != 0;
   }
   if (state.stopped) {
-    throw TransportError(TransportFailure::aborted,
-                         std::string(state.stop_text.data(), strnlen(state.stop_text.data(), abort_text_size)));
+    throw_stopped(std::string(state.stop_text.data(), strnlen(state.stop_text.data(), abort_text_size)));
   }
 }
 
 void MpiWork::abandon() noexcept {
   try {
     for (const at::Tensor& tensor : kept_) state_.abandoned.push_back(tensor);
-    if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+    request_ = MPI_REQUEST_NULL;  // kept by MPI: freeing the request of a collective is an error that ends the process
   } catch (...) {
   }
 }

@@ -6,6 +6,7 @@
 
 #include "exec/transport/checks.hpp"
 #include "exec/transport/interruption.hpp"
+#include "exec/transport/stop_word.hpp"
 
 namespace stagecraft {
 
@@ -29,22 +30,22 @@ struct NcclState {
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, Communicator> channels;  // (from, to, channel)
   std::vector<Communicator> groups;                                                       // by group id
   bool stopped = false;
-  std::string reason;
+  std::string word;  // the reason, as stop_word.hpp packs it
   double looked_s = 0;
 
   void throw_if_stopped() {
     throw_if_interrupted();
     if (!stopped && now_s() - looked_s > seconds_between_looks) {
       looked_s = now_s();
-      if (const auto word = bootstrap.look(stop_key)) stop(*word);
+      if (const auto told = bootstrap.look(stop_key)) stop(*told);
     }
-    if (stopped) throw TransportError(TransportFailure::aborted, reason);
+    if (stopped) throw_stopped(word);
   }
 
   void stop(const std::string& why) noexcept {
     if (stopped) return;
     stopped = true;
-    reason = why;
+    word = why;
     for (auto& [ends, communicator] : channels) end(communicator);
     for (Communicator& communicator : groups) end(communicator);
   }
@@ -202,13 +203,13 @@ class NcclTransport final : public Transport {
     return all_reduce(state_.api.one_element(), Reduction::sum, group);
   }
 
-  void abort(const std::string& reason) noexcept override {
+  void abort(const std::string& reason, StopCause cause) noexcept override {
     if (state_.stopped) return;
     try {
-      state_.bootstrap.set(stop_key, reason);
+      state_.bootstrap.set(stop_key, stop_word(reason, cause));
     } catch (...) {  // the place to tell it is gone; the others find out by their own timeouts
     }
-    state_.stop(reason);
+    state_.stop(stop_word(reason, cause));
   }
 
   void poll() override { state_.throw_if_stopped(); }

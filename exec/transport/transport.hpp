@@ -26,14 +26,22 @@ enum class TransportFailure : std::uint8_t {
   failed,     // the library below reported an error
 };
 
+/// What made a rank stop the job.
+enum class StopCause : std::uint8_t {
+  failed,     // it could not go on
+  timed_out,  // it waited in vain
+};
+
 class TransportError : public std::runtime_error {
  public:
-  TransportError(TransportFailure failure, const std::string& message)
-      : std::runtime_error(message), failure_(failure) {}
+  TransportError(TransportFailure failure, const std::string& message, StopCause cause = StopCause::failed)
+      : std::runtime_error(message), failure_(failure), cause_(cause) {}
   TransportFailure failure() const { return failure_; }
+  StopCause cause() const { return cause_; }  // of an abort
 
  private:
   TransportFailure failure_;
+  StopCause cause_;
 };
 
 /// Seconds of the steady clock of this machine.
@@ -129,8 +137,8 @@ class Transport {
   virtual WorkHandle broadcast(const at::Tensor& tensor, std::int32_t root, const Group& group) = 0;
   virtual WorkHandle barrier(const Group& group) = 0;
 
-  /// Makes every rank's pending and later calls throw with this reason. Safe from any thread, never throws.
-  virtual void abort(const std::string& reason) noexcept = 0;
+  /// Makes every rank's pending and later calls throw with this reason and cause. Safe from any thread, never throws.
+  virtual void abort(const std::string& reason, StopCause cause) noexcept = 0;
   /// Lets pending operations progress; throws if the job was aborted. Called between operations.
   virtual void poll() = 0;
 };

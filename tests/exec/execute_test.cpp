@@ -124,8 +124,8 @@ TEST_CASE("What stands between the steps is not in the trace, nor is its memory"
         std::this_thread::sleep_for(std::chrono::seconds(1));
       };
       std::vector<RecordedOp> until_failure;
-      ExecuteResult result = execute(inputs, transport, &meter, until_failure,
-                                     pauses ? std::function<void()>(pause) : std::function<void()>());
+      const RankHooks hooks{&meter, nullptr, pauses ? std::function<void()>(pause) : std::function<void()>(), {}};
+      ExecuteResult result = execute(inputs, transport, hooks, until_failure);
       if (transport.rank() == 0) traces[pauses ? 1 : 0] = std::move(result.trace);
     });
   }
@@ -151,8 +151,40 @@ TEST_CASE("An optimizer step does not count the wait for the last rank") {
   }
 }
 
+TEST_CASE("A send on the compute lane does not wait for a receiver that is busy") {
+  Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+  plan.run.overlap.pipeline = false;
+  const Job job = make_job(plan, "gpipe");
+  JobArguments arguments;
+  arguments.timeout_s = 0.4;
+  arguments.options.drill = {Drill::Kind::stall, 1, 0, 0};  // rank 1 takes no message
+  const std::vector<RankOutcome> outcomes = run(job, arguments);
+  REQUIRE(outcomes[0].failure);
+  const FailurePlace& place = outcomes[0].failure->place;
+  CHECK(job.schedule.programs[0][place.position].kind == OpKind::backward);  // behind all forwards and their sends
+}
+
+TEST_CASE("What stands on the compute lane of a sender does not overlap") {
+  Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+  plan.run.overlap.pipeline = false;
+  const Job job = make_job(plan, "1f1b");
+  const std::vector<RankOutcome> outcomes = run(job, {});
+  const Trace& trace = outcomes[0].result.trace;
+  const Span* before = nullptr;
+  int sends = 0;
+  for (const Span& span : trace.spans) {
+    if (span.lane != Lane::compute || is_receive(span.kind)) continue;
+    if (before != nullptr && before->rank == span.rank) CHECK(span.begin_s >= before->end_s);
+    sends += is_send(span.kind);
+    before = &span;
+  }
+  CHECK(sends == 2 * job.plan.micro_batches);
+}
+
 TEST_CASE("A message's send and receive agree on when it passed") {
-  const Job job = make_job(tiny_plan(tiny_gpt(4), two_stages()), "1f1b");
+  Plan plan = tiny_plan(tiny_gpt(4), two_stages());
+  plan.run.overlap.pipeline = true;
+  const Job job = make_job(plan, "1f1b");
   const std::vector<RankOutcome> outcomes = run(job, {});
   const Trace& trace = outcomes[0].result.trace;
   for (const Span& send : trace.spans) {

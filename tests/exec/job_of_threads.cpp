@@ -19,7 +19,7 @@ void run_ranks(std::int32_t ranks, const TransportOptions& options, const std::f
       } catch (const std::exception& error) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (!first) first = std::current_exception();
-        job.transport(rank).abort(error.what());
+        job.transport(rank).abort(error.what(), StopCause::failed);
       }
     });
   }

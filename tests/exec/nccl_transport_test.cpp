@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "exec/transport/nccl.hpp"
+#include "exec/transport/stop_word.hpp"
 #include "nccl_mock.hpp"
 
 using namespace stagecraft;
@@ -102,17 +103,25 @@ TEST_CASE("NCCL: a hang is seen at the timeout; abort ends every communicator an
   } catch (const TransportError& error) {
     CHECK(error.failure() == TransportFailure::timed_out);
   }
-  zero.transport->abort("rank 0 waited for 0RECV_B0");
+  zero.transport->abort("rank 0 waited for 0RECV_B0", StopCause::timed_out);
   CHECK(zero.api.aborted == Log{"c1", "c2", "c0"});
-  CHECK(zero.bootstrap.values.at("stop") == "rank 0 waited for 0RECV_B0");
+  CHECK(zero.bootstrap.values.at("stop") == stop_word("rank 0 waited for 0RECV_B0", StopCause::timed_out));
   CHECK_THROWS_AS(zero.transport->isend(numbers(), {1, 0, 0}), TransportError);
 }
 
 TEST_CASE("NCCL: a rank that looks finds the reason for which another one stopped") {
   RankZero zero;
-  zero.bootstrap.values["stop"] = "rank 2 failed";
+  const StopCause cause = GENERATE(StopCause::failed, StopCause::timed_out);
+  zero.bootstrap.values["stop"] = stop_word("rank 2 failed", cause);
   std::this_thread::sleep_for(std::chrono::milliseconds(120));  // it looks ten times a second
-  CHECK_THROWS_WITH(zero.transport->poll(), "rank 2 failed");
+  try {
+    zero.transport->poll();
+    FAIL("the reason was not seen");
+  } catch (const TransportError& error) {
+    CHECK(error.what() == std::string("rank 2 failed"));
+    CHECK(error.failure() == TransportFailure::aborted);
+    CHECK(error.cause() == cause);
+  }
   CHECK(zero.api.aborted.size() == 3);
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,8 @@
 #include <sstream>
 
 #include "base/file_io.hpp"
+#include "exec/launch/progress.hpp"
+#include "exec/launch/rank_report.hpp"
 #include "exec/transport/transport.hpp"
 #include "run_command.hpp"
 #include "schedule/json_text.hpp"
@@ -26,21 +29,30 @@ namespace fs = std::filesystem;
 /// A folder with the lowered schedule of a shipped scenario made smaller, and the words that run it.
 struct Prepared {
   fs::path folder;
+  std::string scenario = STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json";
   Schedule schedule;
   std::string words;
 
   explicit Prepared(const std::string& name) {
     folder = fs::temp_directory_path() / ("stagecraft-processes-" + std::to_string(::getpid()));
     fs::create_directories(folder);
-    const std::string scenario = STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json";
+    schedule = parse_json_schedule(read_file(schedule_of(name, 8)), "");
+    words = words_for(name, 8) + " --steps 2 --warmup 0";
+  }
+  /// Without --steps and --warmup.
+  std::string words_for(const std::string& name, int sequences) const {
+    return std::string(STAGECRAFT_BINARY_DIR) + "/bin/stagecraft-exec run --scenario " + scenario +
+           " --set batch.global=" + std::to_string(sequences) + " --set schedule=" + name + " --schedule " +
+           schedule_of(name, sequences);
+  }
+  /// Path of the lowered schedule, which is written.
+  std::string schedule_of(const std::string& name, int sequences) const {
     const Scenario loaded =
-        load_scenario(scenario, {"batch.global=8", "schedule=" + name},
+        load_scenario(scenario, {"batch.global=" + std::to_string(sequences), "schedule=" + name},
                       Library{{STAGECRAFT_SOURCE_DIR "/topologies", STAGECRAFT_SOURCE_DIR "/scenarios"}});
-    schedule = lowered_schedule(name, make_plan(loaded));
-    const std::string path = (folder / "schedule.json").string();
-    write_file_whole(path, to_json(schedule));
-    words = std::string(STAGECRAFT_BINARY_DIR) + "/bin/stagecraft-exec run --scenario " + scenario +
-            " --set batch.global=8 --set schedule=" + name + " --schedule " + path + " --steps 2 --warmup 0";
+    const std::string path = (folder / ("schedule-" + std::to_string(sequences) + ".json")).string();
+    write_file_whole(path, to_json(lowered_schedule(name, make_plan(loaded))));
+    return path;
   }
   ~Prepared() { fs::remove_all(folder); }
 };
@@ -87,7 +99,12 @@ TEST_CASE("A process that throws, stalls, is stopped or is killed ends the job i
     const bool local = round / kinds.size() % 2 == 0;  // else the user's own mpirun has started the ranks
     const std::size_t rank = random() % 2;
     const std::size_t step = random() % 2;
-    const std::size_t position = random() % prepared.schedule.programs[rank].size();
+    // Any operation; the last one; behind the last one, where the others wait for what this rank would report.
+    const std::vector<Op>& program = prepared.schedule.programs[rank];
+    const std::vector<std::size_t> positions = {random() % program.size(), program.size() - 1, program.size()};
+    const std::size_t position = positions[(round + round / kinds.size()) % positions.size()];
+    const std::string cell =
+        position < program.size() ? "--> " + to_text(program[position]) + " <--" : "--> end of step <--";
     const std::string drill =
         kind + ":" + std::to_string(rank) + ":" + std::to_string(step) + ":" + std::to_string(position);
     const std::string partial = (prepared.folder / "partial.sgt").string();
@@ -100,14 +117,72 @@ TEST_CASE("A process that throws, stalls, is stopped or is killed ends the job i
     const int of_killed = local ? 6 : 128 + 9;  // mpirun ends as the first process did
     CHECK(ran.code == (kind == "raise" ? 6 : kind == "die" ? of_killed : 7));
     CHECK_THAT(ran.output, Catch::Contains("-->"));
-    if (kind == "raise") {
-      CHECK_THAT(ran.output, Catch::Contains("--> " + to_text(prepared.schedule.programs[rank][position]) + " <--"));
-    }
+    if (kind == "raise" || (kind == "die" && local)) CHECK_THAT(ran.output, Catch::Contains(cell));
     if (!local) continue;
-    if (kind == "die")
-      CHECK_THAT(ran.output, Catch::Contains("rank " + std::to_string(rank) + " ended without a report"));
+    if (kind == "die") {
+      CHECK_THAT(ran.output, Catch::Contains("rank " + std::to_string(rank) + " (pipeline rank"));
+      CHECK_THAT(ran.output, Catch::Contains("ended without a report"));
+    }
     CHECK_NOTHROW(read_trace(partial));
   }
+}
+
+TEST_CASE("A drill that no rank would come to is refused before start, with the nearest one that is") {
+  const Prepared prepared("1f1b");  // two ranks, two steps
+  const std::string length = std::to_string(prepared.schedule.programs[1].size());
+  const std::vector<std::array<std::string, 2>> cases = {{"raise:2:0:0", "raise:1:0:0"},
+                                                         {"stall:0:2:0", "stall:0:1:0"},
+                                                         {"die:1:1:99999", "die:1:1:" + length},
+                                                         {"stop:7:7:99999", "stop:1:1:" + length}};
+  for (const auto& [drill, nearest] : cases) {
+    const Ran ran = run_command(prepared.words + " --drill " + drill);
+    INFO(drill << '\n' << ran.output);
+    CHECK(ran.code == 3);
+    CHECK_THAT(ran.output, Catch::Contains("\"" + drill + "\", which no rank comes to"));
+    CHECK_THAT(ran.output, Catch::Contains(nearest));
+  }
+}
+
+TEST_CASE("Steps that take longer than a second tell how far they are") {
+  const Prepared prepared("1f1b");
+  // Enough sequences for two seconds of a fast machine.
+  const std::string words = prepared.words_for("1f1b", 32) + " --steps 8 --warmup 1";
+  for (const char* const how : {" --in-process", ""}) {
+    const Ran ran = run_command(words + how);
+    INFO(ran.output);
+    REQUIRE(ran.code == 0);
+    CHECK_THAT(ran.output, Catch::Contains("stagecraft-exec: step 9 of 9, "));
+    CHECK_THAT(ran.output, Catch::Contains(", 0 s left"));
+  }
+}
+
+TEST_CASE("The line of progress gives the rate and the time left") {
+  CHECK(progress_line(5, 14, 2.5) == "stagecraft-exec: step 5 of 14, 2 steps per second, 5 s left");
+  CHECK(progress_line(1, 3, 90) == "stagecraft-exec: step 1 of 3, 90 s per step, 3 min 0 s left");
+  CHECK(progress_line(2, 100, 3600) == "stagecraft-exec: step 2 of 100, 1.8e+03 s per step, 49 h 0 min left");
+}
+
+TEST_CASE("A rank that was only stopped ends with the exit code of what stopped the job") {
+  RankReport report;
+  report.kind = FailureKind::stopped_by_failure;
+  CHECK(exit_code({report}, {}) == 6);
+  report.kind = FailureKind::stopped_by_timeout;
+  CHECK(exit_code({report}, {}) == 7);
+  CHECK(exit_code({report}, {SilentRank{1, {}}}) == 6);
+}
+
+TEST_CASE("A job whose ranks were all killed is told of nevertheless, with their cells") {
+  const Prepared prepared("1f1b");
+  FailurePlace place;
+  place.rank = 1;
+  place.step = 3;
+  place.pipeline = PipelineRank(1);
+  place.position = 2;
+  const std::string message = failure_message(prepared.schedule, {}, {SilentRank{0, {}}, SilentRank{1, place}});
+  CHECK_THAT(message, Catch::Contains("rank 0, before its first operation: ended without a report"));
+  CHECK_THAT(message, Catch::Contains("rank 1 (pipeline rank 1), step 3, operation " +
+                                      to_text(prepared.schedule.programs[1][2]) + " (3 of"));
+  CHECK_THAT(message, Catch::Contains("--> " + to_text(prepared.schedule.programs[1][2]) + " <--"));
 }
 
 TEST_CASE("A token file that is missing, cut short or of another vocabulary is refused before start") {

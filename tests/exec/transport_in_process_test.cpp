@@ -30,21 +30,23 @@ TEST_CASE("A wait for a message that nobody sends ends at the timeout") {
   CHECK(now_s() - begin_s < 2);
 }
 
-TEST_CASE("A rank that aborts wakes every other rank with its reason") {
+TEST_CASE("A rank that aborts wakes every other rank with its reason and its cause") {
+  const StopCause cause = GENERATE(StopCause::failed, StopCause::timed_out);
   const double begin_s = now_s();
   std::string reason;
   try {
-    run_ranks(3, {30, true}, [](Transport& t) {
+    run_ranks(3, {30, true}, [&](Transport& t) {
       const Group all = t.make_group({0, 1, 2});
       if (t.rank() == 2) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        t.abort("rank 2 gave up");
+        t.abort("rank 2 gave up", cause);
         return;
       }
       t.barrier(all)->wait();
     });
   } catch (const TransportError& error) {
     CHECK(error.failure() == TransportFailure::aborted);
+    CHECK(error.cause() == cause);
     reason = error.what();
   }
   CHECK(reason == "rank 2 gave up");

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "trace/summary.hpp"
+
 using namespace stagecraft;
 
 namespace {
@@ -50,6 +52,31 @@ TEST_CASE("Errors by kind are signed, and what a kind explains is its share of t
   CHECK(alignment.kinds[0].explains_s == Approx(2));
   CHECK(alignment.kinds[1].mean_error == Approx(0).margin(1e-12));
   CHECK(alignment.kinds[1].explains_s == Approx(0).margin(1e-12));
+}
+
+TEST_CASE("What the mean rank waits for the slowest is bubble of the prediction") {
+  Trace predicted = chain(1, 2);
+  const double idle = align(predicted, chain(1, 2)).predicted_bubble;
+  CHECK(idle > 0);
+  predicted.provenance = {{"calibration", "0.9"}, {waiting_key, "0.050000"}};
+  const Alignment alignment = align(predicted, chain(1, 2));
+  CHECK(alignment.predicted_bubble == Approx(idle + 0.05));
+  CHECK(alignment.measured_bubble == Approx(idle));
+}
+
+TEST_CASE("The bubble is that of all steps, not of the last one") {
+  // Rank 0 idles from 1 to 4 of the first step's 6 s, and not at all in the second, which lasts 6 s too.
+  Trace trace = chain(1, 2);
+  trace.ranks = {{0, 0, 0, 1}};
+  trace.spans = {span_of(OpKind::forward, 0, 0, 0, 1), span_of(OpKind::backward, 0, 0, 4, 6),
+                 span_of(OpKind::forward, 0, 0, 6, 9, 1), span_of(OpKind::backward, 0, 0, 9, 12, 1)};
+  trace.dependencies.clear();
+  trace.steps = 2;
+  trace.end_s = 12;
+  trace.step_end_s = {6, 12};
+  const double all = align(trace, trace).measured_bubble;
+  CHECK(all == Approx(summarise(trace, 0).bubble_fraction / 2));
+  CHECK(summarise(trace, 1).bubble_fraction == 0);
 }
 
 TEST_CASE("Operations without a partner are counted, not compared") {

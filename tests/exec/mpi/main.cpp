@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   stagecraft::this_rank = &job.transport();
   const int failures = Catch::Session().run(argc, argv);
   if (failures != 0) {
-    job.transport().abort("a test failed on rank " + std::to_string(job.transport().rank()));
+    job.transport().abort("a test failed on rank " + std::to_string(job.transport().rank()),
+                          stagecraft::StopCause::failed);
     std::fflush(nullptr);
     _exit(1);
   }
