@@ -97,6 +97,12 @@ bool network_matters(const Builder& b, PipelineRank rank, std::size_t body, std:
   return false;
 }
 
+std::uint16_t inner_of_body(Builder& b, const BodyTime& time) {
+  const ExposedTime& exposed = time.exposed;
+  return index_of(b.book.inner,
+                  {exposed.context.value, exposed.expert.value, exposed.data.value, exposed.copies.value});
+}
+
 /// A body move by move: kernels pass as time, tensor-parallel collectives as flows.
 Work play_segments(Builder& b, PipelineRank rank, std::size_t id, std::int32_t replica) {
   const std::size_t of_class = b.tensor_class(rank, replica);
@@ -114,7 +120,6 @@ Work play_segments(Builder& b, PipelineRank rank, std::size_t id, std::int32_t r
           played = play_demand(b, of_class, tensor_demand(b.model, segments[i].collective, timed));
         }
         work.idle_s += played.idle_s;
-        if (segments[i].is_collective) work.tensor_s += played.idle_s;
         pending += played.move.seconds;
         if (played.move.path < 0) continue;
         b.book.moves.push_back({pending, played.move.path, played.move.units});
@@ -124,6 +129,9 @@ Work play_segments(Builder& b, PipelineRank rank, std::size_t id, std::int32_t r
   }
   if (pending > 0 || b.book.moves.size() == work.first_move) b.book.moves.push_back({pending, -1, 0});
   work.moves = static_cast<std::uint32_t>(b.book.moves.size()) - work.first_move;
+  const BodyTime& time = b.bodies[id];
+  work.tensor_s = std::max(0.0, work.idle_s - (time.total.expected - time.exposed.tensor).value);
+  work.inner = inner_of_body(b, time);
   return work;
 }
 
@@ -138,7 +146,8 @@ Work work_of_kind(Builder& b, const OperationKind& kind, std::int32_t replica) {
   if (kind.op.body.valid()) {
     const BodyTime& time = b.bodies[kind.op.body.index()];
     work.idle_s = move.seconds = time.total.expected.value;
-    work.tensor_s = time.collectives.value;
+    work.tensor_s = time.exposed.tensor.value;
+    work.inner = inner_of_body(b, time);
   } else if (kind.communicates) {
     const std::size_t of_class = b.class_of_kind(kind, replica);
     const Played played = play_demand(b, of_class, kind.demand);

@@ -12,6 +12,7 @@
 #include "sim/bottlenecks.hpp"
 #include "sim/traffic_sample.hpp"
 #include "topology/topology.hpp"
+#include "trace/trace.hpp"
 
 namespace stagecraft {
 
@@ -25,9 +26,10 @@ struct Move {
 /// An operation: its moves one after the other.
 struct Work {
   std::uint32_t first_move = 0, moves = 0;
-  double idle_s = 0;    // on an idle network
-  double tensor_s = 0;  // of idle_s: exposed tensor-parallel collectives
-  bool joint = false;   // starts when all replicas are ready, and ends for all
+  double idle_s = 0;        // on an idle network
+  double tensor_s = 0;      // of idle_s: exposed tensor-parallel collectives
+  bool joint = false;       // starts when all replicas are ready, and ends for all
+  std::uint16_t inner = 0;  // other exposed communication of idle_s: index into Playbook::inner
 };
 
 /// A route over bottlenecks with a cap of its own, see FlowNetwork::add_path.
@@ -43,6 +45,7 @@ struct Playbook {
   std::vector<Move> moves;
   std::vector<FlowPath> paths;
   std::vector<Bottleneck> links;
+  std::vector<InnerCommunication> inner;  // as Trace::inner
 };
 
 /// Collectives inside operations become flows where another class of traffic can take their links; where none can, they

@@ -37,6 +37,7 @@ void append_segments(Trace& trace, const Span& whole, const Body& body, const Bo
   const double slower = collectives > 0 ? 1 + waited / collectives : 1;
   Span span = whole;
   span.segment = 0;
+  span.inner = 0;
   double at = whole.begin_s;
   for (std::size_t part = 0; part < body.parts.size(); ++part) {
     for (std::int32_t turn = 0; turn < body.parts[part].repeat; ++turn) {

@@ -33,6 +33,7 @@ Span span_of(const Op& op, std::int32_t rank, std::int32_t step, double begin, d
   span.step = static_cast<std::uint8_t>(step);
   span.kind = op.kind;
   span.lane = op.lane;
+  span.inner = work.inner;
   return span;
 }
 
@@ -44,6 +45,7 @@ Trace trace_of(const PlayedTimes& times, const Playbook& book, const Plan& plan,
   trace.kind = "predicted";
   trace.steps = steps;
   trace.labels = {""};
+  trace.inner = book.inner;
   add_ranks(trace, plan, book, topology, schedule.programs.size());
   const std::uint32_t nodes = node_count(graph);
   const std::uint32_t per_step = nodes * static_cast<std::uint32_t>(book.replicas);

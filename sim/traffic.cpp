@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/ring.hpp"
+#include "topology/host_link.hpp"
 
 namespace stagecraft {
 namespace {
@@ -17,6 +18,7 @@ class UseCounter {
     find_route(topology_, from, to, route_);
     for (const LinkId link : route_.links) crossings_.push_back({link, communicator_, weight});
   }
+  void cross(LinkId link) { crossings_.push_back({link, communicator_, 1}); }
   std::vector<LinkUse> uses() {
     std::sort(crossings_.begin(), crossings_.end(), [](const Crossing& a, const Crossing& b) {
       return a.link != b.link ? a.link < b.link : a.communicator < b.communicator;
@@ -60,6 +62,25 @@ void cross_pairs(const TrafficClass& traffic, const Plan& plan, UseCounter& coun
       counter.next_communicator();
       counter.cross(gpu_of(plan, rank_at(degrees, at(degrees, tensor, replica, traffic.from))),
                     gpu_of(plan, rank_at(degrees, at(degrees, tensor, replica, traffic.to))), 1);
+    }
+  }
+}
+
+/// Every GPU copies for itself.
+void cross_host_links(const TrafficClass& traffic, const Plan& plan, const Topology& topology, UseCounter& counter) {
+  const Degrees& degrees = plan.degrees;
+  const std::vector<std::vector<std::int32_t>> ways = ways_to_host(topology.cluster.node);
+  const std::int32_t first = std::max(0, traffic.replica);
+  const std::int32_t last = traffic.replica < 0 ? degrees.data * degrees.context : traffic.replica + 1;
+  for (std::int32_t replica = first; replica < last; ++replica) {
+    for (std::int32_t tensor = 0; tensor < degrees.tensor; ++tensor) {
+      const GpuId gpu = gpu_of(plan, rank_at(degrees, at(degrees, tensor, replica, traffic.from)));
+      const std::int32_t node = node_of(topology, gpu).value;
+      counter.next_communicator();
+      for (const std::int32_t link : ways[static_cast<std::size_t>(gpu.value % topology.gpus_per_node)]) {
+        const std::int32_t passed = traffic.kind == TrafficKind::to_host ? link : link ^ 1;
+        counter.cross(LinkId(node * topology.links_per_node + passed));
+      }
     }
   }
 }
@@ -127,7 +148,7 @@ std::int64_t cross_tensor_rings(const TrafficClass& traffic, const Plan& plan, c
 
 bool is_communication(OpKind kind) {
   return is_send(kind) || kind == OpKind::reduce_grad || kind == OpKind::reduce_tied || kind == OpKind::gather_params ||
-         kind == OpKind::unshard;
+         kind == OpKind::unshard || is_copy(kind);
 }
 
 }  // namespace
@@ -142,6 +163,9 @@ TrafficClass class_of(const Schedule& schedule, PipelineRank rank, const Op& op,
     return {TrafficKind::send, channel.gradient, replica, channel.from, channel.to};
   }
   if (op.kind == OpKind::reduce_tied) return {TrafficKind::tied, false, replica, rank, partner(schedule, rank, op)};
+  if (is_copy(op.kind)) {
+    return {copies_to_host(op.kind) ? TrafficKind::to_host : TrafficKind::from_host, false, replica, rank, {}};
+  }
   return {TrafficKind::data, false, -1, rank, partner(schedule, rank, op)};
 }
 
@@ -179,6 +203,10 @@ ClassTraffic traffic_of(const TrafficClass& traffic, const Plan& plan, const Top
       break;
     case TrafficKind::tensor:
       units = cross_tensor_rings(traffic, plan, topology, counter);
+      break;
+    case TrafficKind::to_host:
+    case TrafficKind::from_host:
+      cross_host_links(traffic, plan, topology, counter);
       break;
   }
   return {1.0 / static_cast<double>(units), false, counter.uses()};

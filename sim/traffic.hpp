@@ -18,7 +18,9 @@ enum class TrafficKind : std::uint8_t {
   data,  // rings over the data x context group of a pipeline rank, one per tensor coordinate; with `to`, what the ranks
          // of `from` send in rings that also span those of `to` (which hold the other copy of a bidirectional stage)
   tied,  // between the two pipeline ranks that hold a copy of the embedding, in the direction from -> to
-  tensor,  // rings over the tensor groups of a pipeline rank
+  tensor,     // rings over the tensor groups of a pipeline rank
+  to_host,    // from each GPU of a pipeline rank to its nearest CPU
+  from_host,  // and back
 };
 
 /// All flows of a class start together and go on at one pace, that of the slowest: they are one variable.
@@ -49,7 +51,8 @@ struct ClassTraffic {
 /// Data replicas that are simulated apart: 1 if folded, else data x context.
 std::int32_t replica_count(const Plan& plan, bool folded);
 
-/// The class behind an operation of a pipeline rank that is not a compute operation: sends, reductions, gathers.
+/// The class behind an operation of a pipeline rank that is not a compute operation: sends, reductions, gathers,
+/// copies between GPU and host.
 TrafficClass class_of(const Schedule& schedule, PipelineRank rank, const Op& op, std::int32_t replica);
 
 /// All classes that the schedule can use, ascending. Data classes belong to all replicas.

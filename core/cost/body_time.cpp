@@ -27,9 +27,9 @@ bool is_host_copy(CollectiveKind kind) {
   return kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
 }
 
-/// A copy between GPU and host at the rate that is left while all GPUs of the node copy.
+/// A copy between GPU and host at the rate that is left while all GPUs of the job on the node copy.
 TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
-  const BytesPerSecond rate = copy.kind == CollectiveKind::host_copy ? model.host_rate : model.nvme_rate;
+  const BytesPerSecond rate = (copy.kind == CollectiveKind::host_copy ? model.host : model.nvme).shared;
   const Seconds time{rate.value > 0 ? copy.bytes.value / rate.value : 0};
   return {time, time * 0.9, time * 1.3, Evidence::borrowed};
 }
@@ -111,6 +111,30 @@ bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
   }
 }
 
+Seconds& served_by(ExposedTime& exposed, const Collective& collective) {
+  if (is_host_copy(collective.kind)) return exposed.copies;
+  switch (collective.group) {
+    case Axis::context:
+    case Axis::ulysses:
+    case Axis::ring:
+      return exposed.context;
+    case Axis::expert:
+      return exposed.expert;
+    case Axis::data:
+    case Axis::shard:
+    case Axis::replica:
+    case Axis::secondary:
+    case Axis::expert_data:
+    case Axis::embedding:
+      return exposed.data;
+    case Axis::tensor:
+    case Axis::expert_tensor:
+    case Axis::pipeline:
+      return exposed.tensor;
+  }
+  return exposed.tensor;
+}
+
 // What sticks out of the kernels that follow; what one collective uses of them, the next one cannot.
 double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, std::vector<double>& free_s) {
   double left_s = timed.times[at].expected.value;
@@ -164,6 +188,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
       }
       segments.push_back({{seconds}, is_collective});
       (is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};
+      if (is_collective) served_by(result.exposed, part.segments[i].collective) += Seconds{seconds * repeat};
       if (parts[p].times[i].expected.value > 0) {
         doubt.add(parts[p].times[i], seconds / parts[p].times[i].expected.value, repeat);
       }

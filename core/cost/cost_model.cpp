@@ -26,9 +26,11 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   const NodeSpec& node = topology.cluster.node;
   const double sharers = static_cast<double>(std::min<std::int64_t>(topology.gpus_per_node, world_size(plan.degrees)));
   model.law.host_adam_s = plan.run.offload.host_adam_s * sharers;
-  model.host_rate = host_rate(node);
+  const HostRate host = host_rate(node, static_cast<std::int64_t>(sharers));
+  model.host = {host.alone, host.shared};
+  // Drives are shared by all GPUs all the time: they are no link of the topology on which copies could meet.
   const double drives = std::min(node.nvme_read.value, node.nvme_write.value) / std::max(1.0, sharers);
-  model.nvme_rate = {std::min(model.host_rate.value, drives)};
+  model.nvme = {{std::min(host.alone.value, drives)}, {std::min(host.shared.value, drives)}};
   for (std::size_t axis = 0; axis < axis_count; ++axis) {
     model.groups[axis] = group_shape(plan, topology, static_cast<Axis>(axis));
   }

@@ -14,6 +14,11 @@
 
 namespace stagecraft {
 
+/// What one GPU copies to or from its host per second: alone, and while every GPU of the job on its node copies.
+struct CopyRate {
+  BytesPerSecond alone, shared;
+};
+
 struct CostModel {
   GpuSpec gpu;
   Calibration calibration;
@@ -21,7 +26,7 @@ struct CostModel {
   double slowest = 0;     // how much longer kernels take on the slowest rank of the job, as a fraction
   double block_wait = 0;  // the same of a block between two collectives of the sharding group, beside `slowest`
   Seconds broadcasts;     // host time of broadcasting every rank's share of the updated parameters
-  BytesPerSecond host_rate, nvme_rate;        // of each GPU while all GPUs of its node copy
+  CopyRate host, nvme;
   std::array<GroupShape, axis_count> groups;  // [Axis] of the plan on the topology
 };
 
@@ -36,11 +41,19 @@ struct SegmentTime {
   bool is_collective = false;
 };
 
+/// Exposed seconds of the collectives of a body by what they serve.
+struct ExposedTime {
+  Seconds tensor, context, expert;
+  Seconds data;    // gathers of parameters, reductions of gradients
+  Seconds copies;  // between GPU and host
+};
+
 /// A body, timed: what the estimate adds up and the simulator plays back.
 struct BodyTime {
   TimeEstimate total;  // all segments, repeats included
   Seconds kernels;
   Seconds collectives;                             // exposed part, after the overlap policy of the run
+  ExposedTime exposed;                             // the same by what they serve
   Seconds waiting;                                 // of total: for the slowest of the ranks that do the same
   std::vector<std::vector<SegmentTime>> segments;  // [part][segment], one repeat
 };
@@ -52,7 +65,8 @@ struct BodyTime {
 std::vector<BodyTime> time_bodies(const CostModel& model, const Schedule& schedule, const Plan& plan);
 std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, const Plan& plan);
 
-/// Closed-form time of an operation that is not a compute operation (sends, reductions, gathers); receives take none.
+/// Closed-form time of an operation that is not a compute operation (sends, reductions, gathers, copies between GPU and
+/// host); receives take none.
 CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
                        PipelineRank rank, const Op& op);
 

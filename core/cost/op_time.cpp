@@ -86,9 +86,28 @@ CollectiveTime with_broadcasts(const CostModel& model, const Plan& plan, const O
   return time;
 }
 
+/// A copy between GPU and host; how far it may be off is a guess: rates are those of pinned memory.
+CollectiveTime copy_time(const CostModel& model, Home home, Bytes bytes) {
+  const CopyRate& rate = home == Home::nvme ? model.nvme : model.host;
+  CollectiveTime time;
+  time.algorithm = "copy";
+  if (rate.shared.value <= 0) return time;
+  const Seconds alone{bytes.value / rate.alone.value};
+  time.total = {alone, alone * 0.9, alone * 1.3, Evidence::borrowed};
+  time.wire_bytes = bytes;
+  time.shared = {bytes.value / rate.shared.value};
+  return time;
+}
+
+Home home_of(const Plan& plan, OpKind kind) {
+  const OffloadSpec& offload = plan.run.offload;
+  if (kind == OpKind::offload || kind == OpKind::reload) return offload.activations;
+  return kind == OpKind::reload_param ? offload.parameters : Home::host;
+}
+
 /// Buckets travel beside compute: gradients behind the stage's last backward, parameters behind its first forward.
 bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
-  if (op.kind == OpKind::reduce_grad) return overlap.gradient_reduce;
+  if (op.kind == OpKind::reduce_grad || op.kind == OpKind::offload_grad) return overlap.gradient_reduce;
   return op.kind == OpKind::gather_params && op.lane == Lane::data && op.stage.valid() && overlap.parameter_gather;
 }
 
@@ -96,7 +115,7 @@ bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
 Seconds compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
                        const Op& op) {
   const auto hides = [&](const Op& other) {
-    const bool kind = op.kind == OpKind::reduce_grad
+    const bool kind = op.kind == OpKind::reduce_grad || op.kind == OpKind::offload_grad
                           ? other.kind == OpKind::backward || other.kind == OpKind::weight_grad
                           : other.kind == OpKind::forward;
     return kind && other.stage == op.stage && other.body.valid();
@@ -124,6 +143,20 @@ CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds besid
   time.wire_bytes = part.wire_bytes * parts;
   time.shared = part.shared * parts;
   return time;
+}
+
+/// In how many equal parts gradients or parameters of a stage travel.
+double bucket_count(const Plan& plan, Bytes whole) {
+  return std::max(1.0, std::ceil(whole.value / plan.run.gradient_bucket_bytes));
+}
+
+/// Gradients leave bucket by bucket as the reduction leaves them, if that runs behind the last backward.
+CollectiveTime copy_time(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+                         const Op& op) {
+  const Home home = home_of(plan, op.kind);
+  if (!hides_in_buckets(plan.run.overlap, op) || schedule.placement.size() > 1) return copy_time(model, home, op.bytes);
+  const double buckets = bucket_count(plan, Bytes{parameters_per_rank(plan, op.stage) * reduced_bytes(plan)});
+  return exposed(copy_time(model, home, op.bytes / buckets), buckets, compute_beside(model, schedule, plan, rank, op));
 }
 
 CollectiveTime none() {
@@ -174,8 +207,7 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       const GroupShape shape = over_replicas(shape_of(model, work.group), over_data ? copies : std::size_t{1});
       const bool reduces = op.kind == OpKind::reduce_grad;
       const bool in_buckets = hides_in_buckets(plan.run.overlap, op) && copies == 1;
-      const double buckets =
-          in_buckets ? std::max(1.0, std::ceil(work.bytes.value / plan.run.gradient_bucket_bytes)) : 1.0;
+      const double buckets = in_buckets ? bucket_count(plan, work.bytes) : 1.0;
       CollectiveTime time = collective_time(work.kind, work.bytes / buckets, shape, model.calibration);
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
       if (op.kind != OpKind::reduce_tied) add_experts(model, plan, op, buckets, time);
@@ -183,6 +215,11 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       if (in_buckets) time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
       return with_broadcasts(model, plan, op, time);
     }
+    case OpKind::offload:
+    case OpKind::reload:
+    case OpKind::offload_grad:
+    case OpKind::reload_param:
+      return copy_time(model, schedule, plan, rank, op);
     default:
       break;
   }

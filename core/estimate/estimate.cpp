@@ -36,7 +36,9 @@ Estimate estimate(const Plan& plan, const Schedule& schedule, const Graph& graph
 std::int32_t steps_until_steady(const Schedule& schedule) {
   if (schedule.asynchronous) return 1;  // the steady state lies within one stream, see estimate/steady_state.hpp
   if (schedule.optimizer_sync != OptimizerSync::barrier) return 4;
-  const auto gathers_behind = [](const Op& op) { return op.kind == OpKind::gather_params && op.lane == Lane::data; };
+  const auto gathers_behind = [](const Op& op) {
+    return (op.kind == OpKind::gather_params && op.lane == Lane::data) || op.kind == OpKind::reload_param;
+  };
   const bool overlaps = std::any_of(schedule.programs.begin(), schedule.programs.end(), [&](const auto& program) {
     return std::any_of(program.begin(), program.end(), gathers_behind);
   });

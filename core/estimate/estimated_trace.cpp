@@ -4,7 +4,7 @@ namespace stagecraft {
 namespace {
 
 /// Spans of one step in the order of the nodes, and the edges between them.
-void add_step(Trace& trace, const NodeTimes& times, const std::vector<double>& tensor_s, const Schedule& schedule,
+void add_step(Trace& trace, const NodeTimes& times, const NodeCosts& costs, const Schedule& schedule,
               const Graph& graph, std::size_t step) {
   const auto base = static_cast<std::uint32_t>(trace.spans.size());
   std::uint32_t node = 0;
@@ -13,7 +13,8 @@ void add_step(Trace& trace, const NodeTimes& times, const std::vector<double>& t
       Span span;
       span.begin_s = times.start_s[node];
       span.end_s = times.end_s[node];
-      span.tensor_s = tensor_s.empty() ? 0 : tensor_s[node];
+      span.tensor_s = costs.tensor_s.empty() ? 0 : costs.tensor_s[node];
+      span.inner = costs.inner.empty() ? std::uint16_t{0} : costs.inner[node];
       span.rank = trace.ranks[rank].rank;
       span.micro_batch = op.micro_batch.value;
       span.stage = op.stage.value;
@@ -53,8 +54,9 @@ Trace to_trace(const Estimate& estimate, const Plan& plan, const Schedule& sched
     trace.ranks.push_back(
         {first.value, static_cast<std::int32_t>(rank), node_of(topology, gpu_of(plan, first)).value, folded});
   }
+  trace.inner = estimate.costs.inner_table;
   for (std::size_t step = 0; step < estimate.steps.size(); ++step) {
-    add_step(trace, estimate.steps[step], estimate.costs.tensor_s, schedule, graph, step);
+    add_step(trace, estimate.steps[step], estimate.costs, schedule, graph, step);
   }
   sort_spans(trace);
   return trace;

@@ -9,6 +9,7 @@ namespace {
 struct Cost {
   TimeEstimate total;
   double tensor_s = 0;
+  std::uint16_t inner = 0;
 };
 
 /// The interval, moved to the time that the transfer takes while its siblings use the same NICs.
@@ -30,6 +31,7 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
   const std::size_t nodes = node_count(graph);
   NodeCosts costs;
   for (auto* seconds : {&costs.expected_s, &costs.low_s, &costs.high_s, &costs.tensor_s}) seconds->resize(nodes);
+  costs.inner.resize(nodes);
   const std::vector<BodyTime> bodies = time_bodies(model, schedule, plan);
   const auto stages = static_cast<std::size_t>(stage_count(schedule));
   std::vector<std::optional<Cost>> known(op_kind_count * stages * 2);
@@ -37,11 +39,14 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
   const auto cost_of = [&](PipelineRank rank, const Op& op) -> Cost {
     if (op.body.valid()) {
       const BodyTime& body = bodies[op.body.index()];
-      return {body.total, body.collectives.value};
+      const ExposedTime& exposed = body.exposed;
+      const InnerCommunication inner{exposed.context.value, exposed.expert.value, exposed.data.value,
+                                     exposed.copies.value};
+      return {body.total, exposed.tensor.value, index_of(costs.inner_table, inner)};
     }
     const bool instant = is_receive(op.kind) || is_compute(op.kind) || op.kind == OpKind::reshard;
     if (instant) return {};
-    return {with_siblings(time_of(model, schedule, plan, topology, rank, op)), 0};
+    return {with_siblings(time_of(model, schedule, plan, topology, rank, op)), 0, 0};
   };
 
   std::size_t node = 0;
@@ -53,6 +58,7 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
       costs.low_s[node] = cost->total.low.value;
       costs.high_s[node] = cost->total.high.value;
       costs.tensor_s[node] = cost->tensor_s;
+      costs.inner[node] = cost->inner;
       costs.seconds_by_evidence[static_cast<std::size_t>(cost->total.evidence)] += cost->total.expected.value;
       ++node;
     }

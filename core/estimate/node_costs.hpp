@@ -9,6 +9,7 @@
 #include "schedule/graph.hpp"
 #include "schedule/schedule.hpp"
 #include "topology/topology.hpp"
+#include "trace/trace.hpp"
 
 namespace stagecraft {
 
@@ -16,6 +17,8 @@ namespace stagecraft {
 struct NodeCosts {
   std::vector<double> expected_s, low_s, high_s;
   std::vector<double> tensor_s;                 // of expected_s: exposed tensor-parallel communication
+  std::vector<std::uint16_t> inner;             // index into `inner_table`: other communication inside an operation
+  std::vector<InnerCommunication> inner_table;  // as Trace::inner
   std::array<double, 3> seconds_by_evidence{};  // sum of expected_s over all nodes, by Evidence
 };
 

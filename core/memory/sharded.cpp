@@ -7,7 +7,9 @@ namespace stagecraft {
 ShardedWorkingSet sharded_working_set(const Plan& plan, const StageCounts& counts) {
   ShardedWorkingSet set;
   const RunSpec& run = plan.run;
-  if (run.zero_stage < 2 || group_size(plan.degrees, Axis::data) == 1) return set;
+  // Parameters on the host come for each use even if nobody else holds a part of them.
+  const bool alone = group_size(plan.degrees, Axis::data) == 1 && run.offload.parameters == Home::gpu;
+  if (run.zero_stage < 2 || alone) return set;
   const RecipeBytes& recipe = bytes_of(recipe_of(run));
   const double blocks = counts.blocks.all(), block = counts.largest_block.all();
   const double ends = counts.embedding.all() + counts.head.all();

@@ -71,7 +71,7 @@ void check_offload(const Scenario& scenario, Findings& findings) {
        {Part{"/offload/optimizer", run.offload.optimizer}, Part{"/offload/parameters", run.offload.parameters},
         Part{"/offload/activations", run.offload.activations}}) {
     if (part.home == Home::gpu) continue;
-    const bool reached = !cpu && host_rate(scenario.cluster.node).value > 0;
+    const bool reached = !cpu && host_rate(scenario.cluster.node, 1).alone.value > 0;
     if (!reached || scenario.cluster.node.host_memory.value <= 0) {
       findings.push_back({Severity::error, "offload-without-host", part.pointer,
                           cpu       ? "the ranks already run on the host: there is nowhere to offload to"

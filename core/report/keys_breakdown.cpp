@@ -14,10 +14,16 @@ const char* meaning_of(TimeClass time_class) {
       return "Forward passes repeated for the backward pass";
     case TimeClass::tensor_communication:
       return "Tensor-parallel collectives that no kernel hides";
+    case TimeClass::context_communication:
+      return "Collectives of the context group that no kernel hides";
+    case TimeClass::expert_communication:
+      return "Dispatch and combine of tokens between experts that no kernel hides";
+    case TimeClass::host_copies:
+      return "Waiting for copies between GPU and host, or exposed ones inside an operation";
     case TimeClass::pipeline_communication:
       return "Waiting for an activation or gradient that has been produced but has not arrived";
     case TimeClass::data_communication:
-      return "Waiting for gradient reductions or parameter gathers";
+      return "Waiting for gradient reductions or parameter gathers, or exposed ones inside an operation";
     case TimeClass::bubble_warmup:
       return "Idle before the first backward pass";
     case TimeClass::bubble_steady:
@@ -47,7 +53,7 @@ std::vector<ReportKey> keys_of_breakdown(const std::string& path, const std::str
                     {"kind"}});
     keys.push_back({key + ".fraction",
                     "number",
-                    meaning + ", " + whose + "; the eleven fractions add up to 1.",
+                    meaning + ", " + whose + "; all of these fractions add up to 1.",
                     key + ".time_s / step_time_s",
                     {key + ".time_s", "step_time_s"}});
   }

@@ -12,8 +12,9 @@ std::vector<ReportKey> keys_of_figures() {
        "end of the last operation of the last step - end of the step before; it is the sum of critical_path",
        {"run.steps", "inputs.estimate_step_time_s", "critical_path.forward.time_s", "critical_path.backward.time_s",
         "critical_path.recompute.time_s", "critical_path.tensor_communication.time_s",
+        "critical_path.context_communication.time_s", "critical_path.expert_communication.time_s",
         "critical_path.pipeline_communication.time_s", "critical_path.data_communication.time_s",
-        "critical_path.bubble_warmup.time_s", "critical_path.bubble_steady.time_s",
+        "critical_path.host_copies.time_s", "critical_path.bubble_warmup.time_s", "critical_path.bubble_steady.time_s",
         "critical_path.bubble_cooldown.time_s", "critical_path.optimizer.time_s", "critical_path.other.time_s"}});
   add_figure_keys(keys, {"tokens_per_s",
                          "number",

@@ -19,6 +19,9 @@ const char* colour_of(TimeClass time_class) {
     case TimeClass::optimizer:
       return "32";
     case TimeClass::tensor_communication:
+    case TimeClass::context_communication:
+    case TimeClass::expert_communication:
+    case TimeClass::host_copies:
     case TimeClass::pipeline_communication:
     case TimeClass::data_communication:
       return "35";

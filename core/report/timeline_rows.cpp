@@ -16,6 +16,7 @@ constexpr std::array<Paint, paint_count> paints = {{
     {"optimizer", "O", "#8a6fb5", "45;97"},
     {"message", "", "#c76b98", "45;97"},
     {"collective", "", "#b0584f", "41;97"},
+    {"copy", "", "#7a7044", "43;97"},
 }};
 
 }  // namespace
@@ -39,6 +40,11 @@ PaintKind paint_of(OpKind kind) {
     case OpKind::send_gradient:
     case OpKind::recv_gradient:
       return PaintKind::message;
+    case OpKind::offload:
+    case OpKind::reload:
+    case OpKind::offload_grad:
+    case OpKind::reload_param:
+      return PaintKind::copy;
     default:
       return PaintKind::collective;
   }

@@ -25,9 +25,10 @@ enum class PaintKind : std::uint8_t {
   recompute,
   optimizer,
   message,
-  collective
+  collective,
+  copy
 };
-inline constexpr std::size_t paint_count = 8;
+inline constexpr std::size_t paint_count = 9;
 PaintKind paint_of(OpKind kind);
 const Paint& paint(PaintKind kind);
 

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "schedule/lower.hpp"
 #include "spec/precision.hpp"
 
@@ -25,6 +27,21 @@ std::vector<BodyId> add_optimizer_bodies_of_copies(Schedule& schedule) {
   }
   return of_rank;
 }
+
+/// Bytes of copies, worked out once per kind and stage.
+class Copies {
+ public:
+  explicit Copies(const Plan& plan) : plan_(plan), known_(op_kind_count * plan.stages.size()) {}
+  Bytes bytes(const Op& op) {
+    auto& known = known_[static_cast<std::size_t>(op.kind) * plan_.stages.size() + op.stage.index()];
+    if (!known) known = copied_bytes(plan_, op.kind, op.stage);
+    return *known;
+  }
+
+ private:
+  const Plan& plan_;
+  std::vector<std::optional<Bytes>> known_;
+};
 
 // Tokens per sequence behind a stage: the encoder's inside it, the decoder's and the encoder's output behind it, which
 // travels along to every decoder block.
@@ -56,6 +73,7 @@ Schedule attach_bodies(Schedule schedule, const Plan& plan) {
   schedule.bodies = make_bodies(plan, schedule.placement.front());
   std::vector<Bytes> behind;  // [stage] -> bytes over the boundary behind it
   for (std::size_t s = 0; s + 1 < plan.stages.size(); ++s) behind.push_back(message_bytes(plan, Stage(s)));
+  Copies copies(plan);
   for (auto& program : schedule.programs) {
     for (Op& op : program) {
       if (!op.stage.valid()) continue;
@@ -68,6 +86,12 @@ Schedule attach_bodies(Schedule schedule, const Plan& plan) {
         case OpKind::send_gradient:
         case OpKind::recv_activation:
           op.bytes = behind[op.stage.index() - 1];
+          break;
+        case OpKind::offload:
+        case OpKind::reload:
+        case OpKind::offload_grad:
+        case OpKind::reload_param:
+          op.bytes = copies.bytes(op);
           break;
         default:
           break;

@@ -9,8 +9,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr std::size_t kind_count = static_cast<std::size_t>(OpKind::gather_params) + 1;
-
 std::size_t slot(OpKind kind) {
   return static_cast<std::size_t>(kind);
 }
@@ -168,7 +166,6 @@ Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shap
   for (const BlockRun& run : stage.blocks) {
     std::vector<Segment> block;
     add_block_forward(block, shape_of(run.kind, shapes), plan, run.kind);
-    add_activation_copy(block, plan, shape);
     if (sharded) {
       add_sharded_blocks(body, plan, block, run.count, held_of(plan, {LayerKind::block, run.index}),
                          gathers ? Gathers::first : Gathers::no, false);
@@ -202,7 +199,6 @@ Body backward_body(const Plan& plan, const Composition& stage, const Shapes& sha
   for (auto run = stage.blocks.rbegin(); run != stage.blocks.rend(); ++run) {
     std::vector<Segment> block;
     add_block_backward(into(block), shape_of(run->kind, shapes), plan, run->kind);
-    if (input) add_activation_copy(block, plan, shape);
     if (sharded) {
       add_sharded_blocks(body, plan, block, run->count, held_of(plan, {LayerKind::block, run->index}),
                          gathers ? Gathers::again : Gathers::no, reduces);
@@ -280,7 +276,7 @@ Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage
   }
   const Shapes shapes{body_shape(plan), encoder_shape(plan)};
   Bodies made;
-  made.of_stage.assign(plan.stages.size(), std::vector<BodyId>(kind_count));
+  made.of_stage.assign(plan.stages.size(), std::vector<BodyId>(op_kind_count));
   std::vector<std::pair<Composition, std::size_t>> seen;
   const std::vector<UnitParameters> parameters_held = parameters_of_ranks(plan, rank_of_stage);
   std::vector<std::pair<UnitParameters, BodyId>> optimizers;

@@ -51,13 +51,14 @@ void add_sharded_blocks(Body& body, const Plan& plan, const std::vector<Segment>
 /// The same for what is no block: embedding, final norm, head.
 void add_sharded_ends(std::vector<Segment>& out, const Plan& plan, double parameters, bool gathers, bool reduces);
 
-// body_offload.cpp: copies between GPU and host.
-/// Activations of one block on their way to the host (forward) or back (backward), behind the block's kernels.
-void add_activation_copy(std::vector<Segment>& block, const Plan& plan, const BodyShape& shape);
-/// Bytes per token and block that activation offload moves: what a block keeps for its backward pass.
-double offloaded_bytes(const Plan& plan, const BodyShape& shape);
-/// The optimizer step on the host: gradients down, Adam, weights up.
+// body_offload.cpp: what offload adds to bodies; other copies are operations (schedule/lower.hpp).
+/// Parameters of one block from the host, before they are gathered; nothing if they lie on the GPU.
+void add_parameter_copy(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters,
+                        std::int32_t hides_behind);
+/// Adam on the host, and its states on drives around it.
 void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters);
+/// Updated parameters that lie elsewhere than where the optimizer stepped.
+void add_parameters_to_host(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters);
 
 // body_recompute.cpp: the part of a block's forward that per-operation recompute runs again.
 std::vector<Segment> recomputed_per_op(const std::vector<Segment>& block, const BodyShape& shape, const Plan& plan);

@@ -49,6 +49,7 @@ void add_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParame
     const double bytes = held * traffic.per_held + updated_parameters(plan, parameters) * traffic.per_updated;
     out.push_back(pass("optimizer", bytes, traffic.launches));
   }
+  add_parameters_to_host(out, plan, parameters);
   Segment host;
   host.name = "step-host";
   host.kernel.kind = KernelKind::host;

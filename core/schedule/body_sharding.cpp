@@ -23,6 +23,8 @@ void gather(const Plan& plan, const char* name, const UnitParameters& parameters
             std::vector<Segment>& out) {
   const std::int32_t behind = plan.run.sharding.prefetch > 0 ? hides_behind : 0;
   const bool second = again && plan.run.sharding.secondary > 0;
+  if (!second) add_parameter_copy(out, plan, parameters, behind);
+  if (group_size(plan.degrees, Axis::data) < 2) return;
   out.push_back(collective(name, CollectiveKind::all_gather, second ? Axis::secondary : Axis::shard,
                            bytes_of_gather(plan, parameters.dense), behind));
   if (parameters.expert > 0 && group_size(plan.degrees, Axis::expert_data) > 1) {
@@ -46,6 +48,7 @@ void reduce_over(const Plan& plan, const char* name, Axis axis, double parameter
 
 void reduce(const Plan& plan, const char* name, const UnitParameters& parameters, std::int32_t hides_behind,
             std::vector<Segment>& out) {
+  if (group_size(plan.degrees, Axis::data) < 2) return;
   reduce_over(plan, name, Axis::shard, parameters.dense, hides_behind, out);
   const double shard = static_cast<double>(group_size(plan.degrees, Axis::shard));
   if (group_size(plan.degrees, Axis::replica) > 1) {
@@ -62,7 +65,7 @@ void reduce(const Plan& plan, const char* name, const UnitParameters& parameters
 
 bool shards_by_block(const Plan& plan) {
   return plan.run.zero_stage >= 2 && plan.run.sharding.unit == ShardUnit::block && plan.model.plain_layers.empty() &&
-         group_size(plan.degrees, Axis::data) > 1;
+         (group_size(plan.degrees, Axis::data) > 1 || plan.run.offload.parameters != Home::gpu);
 }
 
 void add_sharded_blocks(Body& body, const Plan& plan, const std::vector<Segment>& block, std::int32_t blocks,
@@ -88,11 +91,9 @@ void add_sharded_blocks(Body& body, const Plan& plan, const std::vector<Segment>
   if (blocks > 1) body.parts.push_back({std::move(first), 1});
   if (blocks > 2) body.parts.push_back({std::move(between), blocks - 2});
   body.parts.push_back({std::move(last), 1});
-  if (reduces) {
-    std::vector<Segment> tail;
-    reduce(plan, "block-reduce-scatter", parameters, 0, tail);
-    body.parts.push_back({std::move(tail), 1});
-  }
+  std::vector<Segment> tail;
+  if (reduces) reduce(plan, "block-reduce-scatter", parameters, 0, tail);
+  if (!tail.empty()) body.parts.push_back({std::move(tail), 1});
 }
 
 void add_sharded_ends(std::vector<Segment>& out, const Plan& plan, double parameters, bool gathers, bool reduces) {

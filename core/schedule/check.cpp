@@ -48,6 +48,7 @@ Findings check_schedule(const Schedule& schedule) {
   if (schedule.lowered) check_messages(schedule, findings);
   check_reductions(schedule, findings);
   check_sharding(schedule, findings);
+  check_copies(schedule, findings);
   if (!findings.any()) check_progress(schedule, findings);
   return findings.take();
 }

@@ -28,7 +28,8 @@ const char* to_text(QueueGrouping grouping);
 ///   forward-missing, backward-missing, duplicate-operation, backward-both-ways, order-within-stage, two-replicas,
 ///   pair-incomplete, receive-missing, send-missing, message-not-needed, receive-after-use, send-before-producer,
 ///   message-bytes-differ, channel-mismatch, reduction-missing, reduction-too-early, optimizer-missing,
-///   optimizer-before-reduction, collective-order, used-while-sharded, unshard-unbalanced, deadlock, mispaired
+///   optimizer-before-reduction, collective-order, used-while-sharded, unshard-unbalanced, copy-lane, copy-unmatched,
+///   copy-misplaced, deadlock, mispaired
 Findings check_schedule(const Schedule& schedule);
 
 /// Replays the program: computes wait for their own receives, sends and receives are posted and never waited for (a

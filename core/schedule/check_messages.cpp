@@ -111,7 +111,9 @@ void check_messages(const Schedule& schedule, FindingList& out) {
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     const auto& program = schedule.programs[r];
     for (std::size_t i = 0; i < program.size(); ++i) {
-      if (!has_micro_batch(program[i].kind) || is_send(program[i].kind) || is_receive(program[i].kind)) continue;
+      if (!has_micro_batch(program[i].kind) || is_copy(program[i].kind) || is_send(program[i].kind) ||
+          is_receive(program[i].kind))
+        continue;
       check_consumer(schedule, program[i], static_cast<std::int64_t>(r), static_cast<std::int64_t>(i), table, out);
       check_producer(schedule, program[i], static_cast<std::int64_t>(r), static_cast<std::int64_t>(i), table, out);
     }

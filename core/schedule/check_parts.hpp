@@ -39,6 +39,8 @@ void check_messages(const Schedule& schedule, FindingList& out);
 void check_reductions(const Schedule& schedule, FindingList& out);
 /// ZeRO-3: gathered before use.
 void check_sharding(const Schedule& schedule, FindingList& out);
+/// Copies between GPU and host: beside the pass that they belong to, gradients between the last one and the step.
+void check_copies(const Schedule& schedule, FindingList& out);
 /// No rank waits for itself, on the channels of the schedule, however large the messages.
 void check_progress(const Schedule& schedule, FindingList& out);
 

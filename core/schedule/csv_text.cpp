@@ -30,7 +30,7 @@ std::string shown(std::string_view cell) {
 
 bool has_csv_word(OpKind kind) {
   return kind != OpKind::recompute && kind != OpKind::reduce_tied && kind != OpKind::optimizer_step &&
-         kind != OpKind::gather_params;
+         kind != OpKind::gather_params && !is_copy(kind);
 }
 
 /// One operation outside parentheses; none if it is not one of the format.

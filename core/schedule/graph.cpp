@@ -65,10 +65,11 @@ Graph make_graph(const Schedule& schedule) {
   for (const auto& program : schedule.programs) {
     graph.first_of_rank.push_back(graph.first_of_rank.back() + static_cast<std::uint32_t>(program.size()));
   }
-  std::vector<Graph::Edge> edges = edges_within_step(schedule, graph.first_of_rank);
+  const Twins twins = find_twins(schedule, graph.first_of_rank);
+  std::vector<Graph::Edge> edges = edges_within_step(schedule, graph.first_of_rank, twins);
   index_successors(graph, node_count(graph), edges);
   find_order(graph, node_count(graph));
-  graph.across_steps = edges_across_steps(schedule, graph.first_of_rank);
+  graph.across_steps = edges_across_steps(schedule, graph.first_of_rank, twins);
   return graph;
 }
 

@@ -43,8 +43,15 @@ PipelineRank rank_at(const Graph& graph, std::uint32_t node);
 ///   - the first compute operation of a stage waits for the unshard before it;
 ///   - collectives between pipeline ranks (reduce_tied, the two copies of a bidirectional stage) start together;
 ///   - the optimizer step waits for all reductions of its rank, and with OptimizerSync::barrier for those of all ranks.
-/// Across steps: a rank's lanes and channels go on in order; gathers on Lane::data hold only the first operation of
-/// their stage.
+///   - an offload starts when its F may start, and what waits for F waits for it too: of the blocks of a pass two are
+///   on the GPU at a time, so that neither runs ahead of the other (memory/footprint.hpp). So a reload and its B or I,
+///   but it starts when the recompute may start if there is one;
+///   - copies of one direction run in program order; an offload_grad waits for the passes and reductions before it, the
+///   optimizer step for the offload_grads of its rank, a reload_param for the operation of Lane::compute before it, the
+///   unshard or gather behind a reload_param for that.
+/// Across steps: a rank's lanes, channels and directions of copies go on in order; gathers on Lane::data, and a
+/// reload_param that nothing behind it has waited for, hold only the first operation of their stage; unshards and
+/// copies before the first operation of Lane::compute wait for the last one of the step before.
 /// Precondition: check_schedule has no errors.
 Graph make_graph(const Schedule& schedule);
 

@@ -12,22 +12,33 @@ struct LocalWaits {
   std::uint32_t node = no_node;
   std::uint32_t compute = no_node, data = no_node;  // the operations of these lanes that stand before it
   Stage stage;
+  std::uint32_t copy = no_node;  // of an optimizer step: the last copy of gradients
+};
+
+/// The last copy in one direction.
+struct CopyQueue {
+  std::uint32_t last = no_node;
+  bool of_pass = false;  // an offload or reload: in the order of their passes anyway
 };
 
 struct Builder {
   const Schedule& schedule;
+  const Twins& twins;
   NodeTable table;
   std::vector<Graph::Edge> edges;
   std::vector<std::uint32_t> last_send;   // [channel]
   std::vector<std::uint32_t> unshard_of;  // [stage] of the current rank, not yet waited for
+  std::vector<std::uint32_t> reload_of;   // [stage] the same of copied parameters
   std::vector<LocalWaits> tied, copies, steps;
 
   // State of the rank that is being read.
-  std::uint32_t compute = no_node, data = no_node;
+  std::uint32_t compute = no_node, data = no_node, reduction = no_node;
+  CopyQueue to_host, from_host;
+  std::uint32_t gradients = no_node;  // the last offload_grad
   Op recomputed;
 
   void add(std::uint32_t from, std::uint32_t to) {
-    if (from != no_node) edges.push_back({from, to});
+    if (from != no_node) add_edge(twins, from, to, edges);
   }
 };
 
@@ -72,6 +83,28 @@ void add_receive(Builder& b, const Op& op, std::uint32_t node) {
   if (op.lane == Lane::compute && send != no_node) b.add(b.compute, send);
 }
 
+void add_copy(Builder& b, const Op& op, std::uint32_t node) {
+  CopyQueue& queue = copies_to_host(op.kind) ? b.to_host : b.from_host;
+  const bool of_pass = has_micro_batch(op.kind);
+  if (!of_pass || !queue.of_pass) b.add(queue.last, node);
+  queue = {node, of_pass};
+  if (op.kind == OpKind::offload_grad) {
+    b.add(b.compute, node);
+    b.add(b.reduction, node);
+    b.gradients = node;
+  } else if (op.kind == OpKind::reload_param) {
+    b.add(b.compute, node);
+    b.reload_of[op.stage.index()] = node;
+  }
+}
+
+/// What uses copied parameters first.
+void wait_for_reload(Builder& b, const Op& op, std::uint32_t node) {
+  std::uint32_t& reload = b.reload_of[op.stage.index()];
+  b.add(reload, node);
+  reload = no_node;
+}
+
 void add_operation(Builder& b, const Op& op, std::uint32_t node, std::size_t rank) {
   const std::uint32_t compute_before = b.compute, data_before = b.data;
   if (op.lane == Lane::compute && !is_receive(op.kind)) {
@@ -82,6 +115,7 @@ void add_operation(Builder& b, const Op& op, std::uint32_t node, std::size_t ran
     b.add(compute_before, node);
     b.data = node;
   }
+  if (op.kind == OpKind::reduce_grad || op.kind == OpKind::reduce_tied) b.reduction = node;
   switch (op.kind) {
     case OpKind::forward:
     case OpKind::backward:
@@ -103,20 +137,30 @@ void add_operation(Builder& b, const Op& op, std::uint32_t node, std::size_t ran
       add_receive(b, op, node);
       break;
     case OpKind::unshard:
+      wait_for_reload(b, op, node);
       b.unshard_of[op.stage.index()] = node;
       break;
     case OpKind::reduce_grad:
-      if (b.schedule.placement.size() > 1) b.copies.push_back({node, compute_before, data_before, op.stage});
+      if (b.schedule.placement.size() > 1) b.copies.push_back({node, compute_before, data_before, op.stage, no_node});
       break;
     case OpKind::reduce_tied:
-      b.tied.push_back({node, compute_before, data_before, op.stage});
+      b.tied.push_back({node, compute_before, data_before, op.stage, no_node});
       break;
     case OpKind::optimizer_step:
       b.add(data_before, node);
-      b.steps.push_back({node, compute_before, data_before, op.stage});
+      b.add(b.gradients, node);
+      b.steps.push_back({node, compute_before, data_before, op.stage, b.gradients});
+      break;
+    case OpKind::gather_params:
+      wait_for_reload(b, op, node);
+      break;
+    case OpKind::offload:
+    case OpKind::reload:
+    case OpKind::offload_grad:
+    case OpKind::reload_param:
+      add_copy(b, op, node);
       break;
     case OpKind::reshard:
-    case OpKind::gather_params:
       break;
   }
 }
@@ -128,6 +172,7 @@ void start_together(Builder& b, const std::vector<LocalWaits>& all, Together tog
     for (const LocalWaits& other : all) {
       if (one.node == other.node || !together(one, other)) continue;
       b.add(other.data, one.node);
+      b.add(other.copy, one.node);
       // A reduction written after the last compute operation waits for it, so that waiting for both would be idle.
       if (other.data == no_node || other.data < other.compute) b.add(other.compute, one.node);
     }
@@ -136,16 +181,21 @@ void start_together(Builder& b, const std::vector<LocalWaits>& all, Together tog
 
 }  // namespace
 
-std::vector<Graph::Edge> edges_within_step(const Schedule& schedule, std::span<const std::uint32_t> first_of_rank) {
+std::vector<Graph::Edge> edges_within_step(const Schedule& schedule, std::span<const std::uint32_t> first_of_rank,
+                                           const Twins& twins) {
   const std::int32_t stages = stage_count(schedule);
   Builder b{.schedule = schedule,
+            .twins = twins,
             .table = NodeTable(stages, schedule.shape.micro_batches),
             .edges = {},
             .last_send = std::vector<std::uint32_t>(schedule.channels.size(), no_node),
             .unshard_of = std::vector<std::uint32_t>(static_cast<std::size_t>(stages), no_node),
+            .reload_of = {},
             .tied = {},
             .copies = {},
             .steps = {},
+            .to_host = {},
+            .from_host = {},
             .recomputed = {}};
   b.edges.reserve(2 * static_cast<std::size_t>(first_of_rank.back()));
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
@@ -153,7 +203,9 @@ std::vector<Graph::Edge> edges_within_step(const Schedule& schedule, std::span<c
     for (const Op& op : schedule.programs[rank]) b.table.place(op, node++);
   }
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
-    b.compute = b.data = no_node;
+    b.compute = b.data = b.reduction = b.gradients = no_node;
+    b.to_host = b.from_host = {};
+    b.reload_of.assign(static_cast<std::size_t>(stages), no_node);
     b.recomputed = {};
     std::uint32_t node = first_of_rank[rank];
     for (const Op& op : schedule.programs[rank]) add_operation(b, op, node++, rank);
@@ -164,65 +216,6 @@ std::vector<Graph::Edge> edges_within_step(const Schedule& schedule, std::span<c
     start_together(b, b.steps, [](const auto&, const auto&) { return true; });
   }
   return std::move(b.edges);
-}
-
-namespace {
-
-/// First and last operation of each lane of a rank, and of each channel that it sends on.
-struct Ends {
-  std::uint32_t first = no_node, last = no_node;
-  void extend(std::uint32_t node) {
-    if (first == no_node) first = node;
-    last = node;
-  }
-};
-
-/// A gather on Lane::data holds up the first forward of its stage in the next step.
-void add_gather_edges(const std::vector<Op>& program, std::uint32_t first_node, std::size_t stages,
-                      std::vector<Graph::Edge>& edges) {
-  std::vector<std::uint32_t> first_use(stages, no_node);
-  for (std::size_t i = program.size(); i-- > 0;) {
-    if (program[i].kind == OpKind::forward) {
-      first_use[program[i].stage.index()] = first_node + static_cast<std::uint32_t>(i);
-    }
-  }
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    if (program[i].kind != OpKind::gather_params || program[i].lane != Lane::data) continue;
-    const std::uint32_t use = first_use[program[i].stage.index()];
-    if (use != no_node) edges.push_back({first_node + static_cast<std::uint32_t>(i), use});
-  }
-}
-
-}  // namespace
-
-std::vector<Graph::Edge> edges_across_steps(const Schedule& schedule, std::span<const std::uint32_t> first_of_rank) {
-  std::vector<Graph::Edge> edges;
-  std::vector<Ends> sends(schedule.channels.size());
-  const auto add = [&edges](const Ends& ends) {
-    if (ends.first != no_node) edges.push_back({ends.last, ends.first});
-  };
-  for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
-    Ends compute, data;
-    bool gathers = false;
-    std::uint32_t node = first_of_rank[rank];
-    for (const Op& op : schedule.programs[rank]) {
-      const bool receives = op.kind == OpKind::recv_activation || op.kind == OpKind::recv_gradient;
-      if (op.lane == Lane::compute && !receives) compute.extend(node);
-      if (op.lane == Lane::data) data.extend(node);
-      const bool sent = op.kind == OpKind::send_activation || op.kind == OpKind::send_gradient;
-      if (sent && op.channel.valid()) sends[op.channel.index()].extend(node);
-      gathers = gathers || (op.kind == OpKind::gather_params && op.lane == Lane::data);
-      ++node;
-    }
-    add(compute);
-    add(data);
-    if (gathers) {
-      add_gather_edges(schedule.programs[rank], first_of_rank[rank], static_cast<std::size_t>(stage_count(schedule)),
-                       edges);
-    }
-  }
-  for (const Ends& ends : sends) add(ends);
-  return edges;
 }
 
 }  // namespace stagecraft

@@ -39,8 +39,15 @@ Schedule lower(Schedule schedule, const LoweringPolicy& policy) {
   if (policy.gather_params && missing(OpKind::gather_params)) {
     schedule = add_gather_params(std::move(schedule), policy.overlap_gather);
   }
+  if (!has_messages) {
+    schedule = add_send_receive(std::move(schedule), policy.receive_placement, policy.overlap_pipeline);
+  }
+  if (policy.offload_activations && missing(OpKind::offload)) schedule = add_activation_copies(std::move(schedule));
+  if (policy.offload_parameters && missing(OpKind::reload_param)) schedule = add_parameter_copies(std::move(schedule));
+  if (policy.offload_optimizer && missing(OpKind::offload_grad)) {
+    schedule = add_optimizer_copies(std::move(schedule), policy.offload_parameters);
+  }
   if (has_messages) return assign_safe_channels(std::move(schedule));
-  schedule = add_send_receive(std::move(schedule), policy.receive_placement, policy.overlap_pipeline);
   // Receives at their senders' slots stand in one global order of all ranks, which no grouping can block.
   const bool ordered = policy.receive_placement == ReceivePlacement::at_sender;
   return ordered ? assign_channels(std::move(schedule)) : assign_safe_channels(std::move(schedule));

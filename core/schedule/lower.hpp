@@ -23,6 +23,9 @@ struct LoweringPolicy {
   bool optimizer = true;              // end the step with one optimizer step per rank
   bool gather_params = false;         // ZeRO-1 and 2
   bool overlap_gather = false;        // behind the next step's first forwards
+  bool offload_activations = false;   // to the host behind each F, back behind each backward
+  bool offload_optimizer = false;     // the optimizer steps on the host
+  bool offload_parameters = false;    // they lie on the host and come for each unshard
   ReceivePlacement receive_placement = ReceivePlacement::at_sender;
   bool overlap_pipeline = true;  // false: a send holds the compute lane until it has left
 };
@@ -67,6 +70,18 @@ Schedule add_optimizer(Schedule schedule);
 
 /// One gather per stage of a rank behind its optimizer step, ascending; on Lane::compute unless it may overlap.
 Schedule add_gather_params(Schedule schedule, bool overlap);
+
+/// Copies between GPU and host of a lowered schedule, on Lane::copy. Activations: an offload stands before each F, a
+/// reload before each B or I, or before its recompute; schedule/graph.hpp says how they run beside those. Optimizer:
+/// an offload_grad behind the last gradient or reduction of each stage, and, unless parameters lie on the host, a
+/// reload_param of each stage of the rank behind its optimizer step. Parameters: a reload_param before each unshard.
+Schedule add_activation_copies(Schedule schedule);
+Schedule add_optimizer_copies(Schedule schedule, bool parameters_stay);
+Schedule add_parameter_copies(Schedule schedule);
+
+/// Bytes of a copy of one rank: what the blocks of a stage keep of a micro-batch (offload, reload), gradients of the
+/// parameters that the rank updates (offload_grad), these parameters (reload_param).
+Bytes copied_bytes(const Plan& plan, OpKind kind, Stage stage);
 
 /// Sends and receives where neighbouring stages lie on different ranks.
 /// at_sender: a receive stands where its sender ran, in one global order of all ranks; action for action PyTorch's

@@ -8,7 +8,11 @@ LoweringPolicy lowering_policy(const Plan& plan) {
   // Sharded block by block, gathers and reductions are part of every pass.
   const bool by_block = plan.run.sharding.unit == ShardUnit::block;
   policy.recompute = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
-  policy.shard_parameters = plan.run.zero_stage >= 3 && data_parallel && !by_block;
+  // Parameters on the host come for each use even if nobody else holds a part of them.
+  policy.offload_parameters = plan.run.offload.parameters != Home::gpu && !by_block;
+  policy.offload_optimizer = plan.run.offload.optimizer != Home::gpu;
+  policy.offload_activations = plan.run.offload.activations != Home::gpu && plan.model.plain_layers.empty();
+  policy.shard_parameters = plan.run.zero_stage >= 3 && (data_parallel || policy.offload_parameters) && !by_block;
   policy.unshard_prefetch = static_cast<std::int32_t>(1 + plan.run.sharding.prefetch);
   policy.reduce_grad = data_parallel && !reduces_in_backward(plan.run.zero_stage, plan.run.sharding);
   policy.overlap_reduce = plan.run.overlap.gradient_reduce;

@@ -6,9 +6,25 @@ namespace stagecraft {
 
 namespace {
 
-constexpr std::array<std::string_view, op_kind_count> words = {
-    "F",      "B",       "I",       "W",           "RECOMPUTE",   "SEND_F",         "RECV_F",       "SEND_B",
-    "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD", "REDUCE_TIED", "OPTIMIZER_STEP", "GATHER_PARAMS"};
+constexpr std::array<std::string_view, op_kind_count> words = {"F",
+                                                               "B",
+                                                               "I",
+                                                               "W",
+                                                               "RECOMPUTE",
+                                                               "SEND_F",
+                                                               "RECV_F",
+                                                               "SEND_B",
+                                                               "RECV_B",
+                                                               "UNSHARD",
+                                                               "RESHARD",
+                                                               "REDUCE_GRAD",
+                                                               "REDUCE_TIED",
+                                                               "OPTIMIZER_STEP",
+                                                               "GATHER_PARAMS",
+                                                               "OFFLOAD",
+                                                               "RELOAD",
+                                                               "OFFLOAD_GRAD",
+                                                               "RELOAD_PARAM"};
 
 }  // namespace
 
@@ -54,8 +70,17 @@ bool is_receive(OpKind kind) {
   return kind == OpKind::recv_activation || kind == OpKind::recv_gradient;
 }
 
+bool copies_to_host(OpKind kind) {
+  return kind == OpKind::offload || kind == OpKind::offload_grad;
+}
+
+bool is_copy(OpKind kind) {
+  return copies_to_host(kind) || kind == OpKind::reload || kind == OpKind::reload_param;
+}
+
 bool has_micro_batch(OpKind kind) {
-  return static_cast<int>(kind) < static_cast<int>(OpKind::unshard);
+  return static_cast<int>(kind) < static_cast<int>(OpKind::unshard) || kind == OpKind::offload ||
+         kind == OpKind::reload;
 }
 
 bool has_stage(OpKind kind) {
@@ -64,6 +89,7 @@ bool has_stage(OpKind kind) {
 
 Lane usual_lane(OpKind kind) {
   if (is_compute(kind)) return Lane::compute;
+  if (is_copy(kind)) return Lane::copy;
   return is_send(kind) || is_receive(kind) ? Lane::pipeline : Lane::data;
 }
 

@@ -29,10 +29,14 @@ enum class OpKind : std::uint8_t {
   reduce_tied,      // add the gradients of embeddings held by two stages
   optimizer_step,   // once per rank
   gather_params,    // all-gather the updated parameters of a stage (ZeRO 1 and 2)
+  offload,          // what F keeps for the backward pass, on its way to the host while F runs
+  reload,           // the same on its way back while B, or recompute and B, run
+  offload_grad,     // the reduced gradients of a stage to the host, where the optimizer steps
+  reload_param,     // parameters of a stage from the host: updated ones, or those that are about to be gathered
 };
 
 /// What an operation occupies. Operations of one lane of one rank run in program order, one at a time;
-/// for Lane::pipeline the unit of order is the channel.
+/// for Lane::pipeline the unit of order is the channel, for Lane::copy the direction.
 enum class Lane : std::uint8_t { compute, tensor, pipeline, data, copy };
 const char* to_text(Lane lane);
 
@@ -45,17 +49,19 @@ struct Op {
   std::uint8_t replica = 0;    // of bidirectional schedules
   bool overlaps_next = false;  // this F and the next B form one OVERLAP_F_B pair
   Stage stage;
-  MicroBatch micro_batch;  // none for unshard, reshard, reduce_*, optimizer_step, gather_params
+  MicroBatch micro_batch;  // none where has_micro_batch(kind) is false
   ChannelId channel;       // sends and receives, once channels are assigned
   BodyId body;             // none: the schedule has no model behind it
-  Bytes bytes;             // of a message, per rank of the tensor group; 0 for compute
+  Bytes bytes;             // of a message or copy, per rank of the tensor group; 0 for others
 };
 
-inline constexpr std::size_t op_kind_count = 15;
+inline constexpr std::size_t op_kind_count = 19;
 
 bool is_compute(OpKind kind);  // F, B, I, W, recompute, optimizer_step
 bool is_send(OpKind kind);
 bool is_receive(OpKind kind);
+bool is_copy(OpKind kind);         // between GPU and host: offload, reload, offload_grad, reload_param
+bool copies_to_host(OpKind kind);  // offload, offload_grad
 bool has_micro_batch(OpKind kind);
 bool has_stage(OpKind kind);  // all but optimizer_step
 

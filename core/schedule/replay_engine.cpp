@@ -187,7 +187,7 @@ class Engine {
 
   /// The first node that `op` still waits for, or no_node.
   std::uint32_t missing_input(const Op& op, std::size_t rank) const {
-    if (!has_micro_batch(op.kind)) return no_node;
+    if (!has_micro_batch(op.kind) || is_copy(op.kind)) return no_node;
     const auto& own = state_.table.at(op.stage, op.micro_batch);
     if (op.kind == OpKind::weight_grad) return unless_done(own.backward);
     if (op.kind != OpKind::forward) {

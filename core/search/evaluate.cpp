@@ -45,13 +45,14 @@ void put(const SearchContext& context, const Candidate& candidate, Scenario& sce
 
 /// Everything that the lowered schedule depends on, unless the schedule is searched with the stage's times.
 std::string key_of(const Plan& plan) {
-  const LoweringPolicy policy = lowering_policy(plan);
+  // Bound one by one, so that a policy with one more does not compile.
+  const auto [recompute, shard, prefetch, reduce, overlap_reduce, tied, optimizer, gather, overlap_gather, activations,
+              host_optimizer, parameters, receives, overlap_pipeline] = lowering_policy(plan);
   const ScheduleSpec& spec = plan.run.schedule;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", spec.name, plan.degrees.pipeline,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", spec.name, plan.degrees.pipeline,
                      plan.run.parallel.virtual_stages, plan.micro_batches, spec.group_size.value_or(0), spec.waves,
-                     policy.recompute, policy.shard_parameters, policy.unshard_prefetch, policy.reduce_grad,
-                     policy.overlap_reduce, policy.reduce_tied, policy.gather_params, policy.overlap_gather,
-                     policy.overlap_pipeline);
+                     recompute, shard, prefetch, reduce, overlap_reduce, tied, optimizer, gather, overlap_gather,
+                     activations, host_optimizer, parameters, static_cast<int>(receives), overlap_pipeline);
 }
 
 /// Everything that a cost model takes from a candidate's plan are its groups.

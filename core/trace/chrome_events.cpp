@@ -18,6 +18,7 @@ void clear(ChromeEvent& event) {
   event.phase = 0;
   event.pid = event.tid = event.id = 0;
   event.ts_us = event.dur_us = event.tensor_us = event.value = 0;
+  event.context_us = event.expert_us = event.data_us = event.copies_us = 0;
   event.has_value = false;
 }
 
@@ -148,6 +149,14 @@ class Reader {
       current_.group = in_.string();
     } else if (type == Type::number && key == "tensor_parallel_us") {
       current_.tensor_us = in_.number().value;
+    } else if (type == Type::number && key == "context_parallel_us") {
+      current_.context_us = in_.number().value;
+    } else if (type == Type::number && key == "expert_parallel_us") {
+      current_.expert_us = in_.number().value;
+    } else if (type == Type::number && key == "data_parallel_us") {
+      current_.data_us = in_.number().value;
+    } else if (type == Type::number && key == "host_copies_us") {
+      current_.copies_us = in_.number().value;
     } else if (type == Type::number && !current_.has_value) {
       current_.unit = key;
       current_.value = in_.number().value;

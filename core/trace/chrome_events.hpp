@@ -21,7 +21,7 @@ struct ChromeEvent {
   std::string op;     // stagecraft's full name of an operation
   std::string text;   // "name" or "labels" of metadata
   std::string group;  // Kineto's "Process Group Description"
-  double tensor_us = 0;
+  double tensor_us = 0, context_us = 0, expert_us = 0, data_us = 0, copies_us = 0;
   std::string unit;  // the key of the first number: of a counter, its unit
   double value = 0;
   bool has_value = false;

@@ -110,6 +110,14 @@ class Exporter {
       if (span.stage >= 0) fmt::format_to(out, R"(,"stage":{})", span.stage);
       if (span.micro_batch >= 0) fmt::format_to(out, R"(,"micro_batch":{})", span.micro_batch);
       if (span.tensor_s > 0) fmt::format_to(out, R"(,"tensor_parallel_us":{:.3f})", span.tensor_s * 1e6);
+      const InnerCommunication inner = inner_of(trace_, span);
+      const auto part = [&](const char* key, double time_s) {
+        if (time_s > 0) fmt::format_to(out, R"(,"{}":{:.3f})", key, time_s * 1e6);
+      };
+      part("context_parallel_us", inner.context_s);
+      part("expert_parallel_us", inner.expert_s);
+      part("data_parallel_us", inner.data_s);
+      part("host_copies_us", inner.copies_s);
       buffer_.append(std::string_view("}}"));
     }
   }

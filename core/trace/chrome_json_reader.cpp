@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -102,6 +103,10 @@ class Builder {
     span.begin_s = event.ts_us * 1e-6;
     span.end_s = (event.ts_us + event.dur_us) * 1e-6;
     span.tensor_s = std::clamp(event.tensor_us, 0.0, event.dur_us) * 1e-6;
+    const auto part = [&](double us) { return std::clamp(us, 0.0, event.dur_us) * 1e-6; };
+    const InnerCommunication inner{part(event.context_us), part(event.expert_us), part(event.data_us),
+                                   part(event.copies_us)};
+    if (inner != InnerCommunication{}) span.inner = inner_index(inner, index);
     span.rank = rank_of(event, index);
     span.step = static_cast<std::uint8_t>(id->step);
     span.kind = id->kind;
@@ -117,6 +122,16 @@ class Builder {
       refuse(path_, index, "more than 2^32 slices", "a smaller trace");
     }
     trace_.spans.push_back(span);
+  }
+
+  std::uint16_t inner_index(const InnerCommunication& inner, std::size_t index) {
+    const std::array<double, 4> key{inner.context_s, inner.expert_s, inner.data_s, inner.copies_s};
+    if (trace_.inner.empty()) trace_.inner.emplace_back();
+    const auto [entry, added] = inner_.try_emplace(key, static_cast<std::uint16_t>(trace_.inner.size()));
+    if (!added) return entry->second;
+    if (trace_.inner.size() > 65535) refuse(path_, index, "more than 65535 mixtures of communication", "fewer");
+    trace_.inner.push_back(inner);
+    return entry->second;
   }
 
   std::uint16_t label_of(const std::string& name, std::size_t index) {
@@ -209,6 +224,7 @@ class Builder {
   std::size_t events_ = 0;
   std::map<std::int32_t, TraceRank> ranks_;
   std::map<std::string, std::uint16_t> labels_;
+  std::map<std::array<double, 4>, std::uint16_t> inner_;  // index into Trace::inner
   std::map<std::pair<std::int64_t, std::string>, CounterSeries> counters_;
   std::vector<Found> at_;
   std::vector<FlowEnd> flow_from_, flow_to_;

@@ -99,10 +99,7 @@ CriticalPath walk_critical_path(const Trace& trace, const Predecessors& predeces
         busy -= both.end_s - both.begin_s;
       }
     }
-    const double length = span.end_s - span.begin_s;
-    const double tensor = length > 0 ? std::min(span.tensor_s / length, 1.0) * busy : 0;
-    of(path.seconds, class_of(span.kind)) += busy - tensor;
-    of(path.seconds, TimeClass::tensor_communication) += tensor;
+    add_part_of(trace, span, busy, path.seconds);
   }
   return path;
 }

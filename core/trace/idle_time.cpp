@@ -33,7 +33,8 @@ void walk_idle(const Trace& trace, const Predecessors& predecessors, std::int32_
     piece(Interval{end, until}, TimeClass::other);
     until = end;
     const TimeClass kind = class_of(span.kind);
-    const bool communicates = kind == TimeClass::pipeline_communication || kind == TimeClass::data_communication;
+    const bool communicates = kind == TimeClass::pipeline_communication || kind == TimeClass::data_communication ||
+                              kind == TimeClass::host_copies;
     if (!communicates) {
       if (span.rank == rank || until <= idle.begin_s) break;
       return cut_bubble({idle.begin_s, until}, phases, piece);

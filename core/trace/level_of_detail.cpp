@@ -16,10 +16,14 @@ constexpr std::array<const char*, slice_class_count> words = {
     "recompute",
     "optimizer",
     "tensor communication",
+    "context communication",
+    "expert communication",
     "pipeline communication",
     "data communication",
+    "copies between GPU and host",
     "waits for a message",
     "waits for a collective",
+    "waits for a copy",
     "bubble, warm-up",
     "bubble, steady",
     "bubble, cool-down",
@@ -60,6 +64,11 @@ SliceClass slice_class_of(const Span& span) {
     case OpKind::reduce_tied:
     case OpKind::gather_params:
       return SliceClass::data;
+    case OpKind::offload:
+    case OpKind::reload:
+    case OpKind::offload_grad:
+    case OpKind::reload_param:
+      return SliceClass::copies;
   }
   return SliceClass::other;
 }
@@ -78,6 +87,13 @@ TimeClass time_class_of(SliceClass slice_class) {
       return TimeClass::optimizer;
     case SliceClass::tensor:
       return TimeClass::tensor_communication;
+    case SliceClass::context:
+      return TimeClass::context_communication;
+    case SliceClass::expert:
+      return TimeClass::expert_communication;
+    case SliceClass::copies:
+    case SliceClass::awaits_copies:
+      return TimeClass::host_copies;
     case SliceClass::pipeline:
     case SliceClass::awaits_pipeline:
       return TimeClass::pipeline_communication;
@@ -165,8 +181,22 @@ void SliceRow::append(const Slice& slice) {
     tensor_slot_ = slot_of(SliceClass::tensor);
   }
   if (!tensor_.empty() || tensor > 0) tensor_.push_back(tensor);
+  InnerTime inner = slice.inner_ns;
+  std::int64_t rest = length - tensor;
+  for (std::int64_t& part : inner) {
+    part = std::clamp<std::int64_t>(part, 0, rest);
+    rest -= part;
+  }
+  if (rest < length - tensor && inner_.empty()) {
+    inner_.resize(i);
+    for (std::size_t k = 0; k < inner.size(); ++k) inner_slots_[k] = slot_of(inner_classes[k]);
+  }
+  if (!inner_.empty() || rest < length - tensor) {
+    inner_.push_back(inner);
+    for (std::size_t k = 0; k < inner.size(); ++k) sum_[inner_slots_[k]] += inner[k];
+  }
   const std::uint8_t slot = slot_of(slice.kind);
-  sum_[slot] += length - tensor;
+  sum_[slot] += rest;
   if (tensor > 0) sum_[tensor_slot_] += tensor;
   Block& block = blocks_.back();
   block.slot[i % block_size] = slot;
@@ -225,7 +255,7 @@ std::size_t SliceRow::before(std::int64_t time_ns, std::size_t at, SlotTime& tim
   const Block& block = blocks_[at];
   const std::size_t slots = slots_.size(), first = at * block_size, count = std::min(block_size, size() - first);
   for (std::size_t s = 0; s < slots; ++s) time[s] = block.sum[s];
-  const bool plain = tensor_.empty(), near = far_end_.empty();
+  const bool plain = tensor_.empty() && inner_.empty(), near = far_end_.empty();
   if (plain && near) {
     // Every slice adds what of it lies before the time, which may be nothing; empty places have no length.
     const std::int64_t within = time_ns - block_begin_[at];
@@ -236,16 +266,23 @@ std::size_t SliceRow::before(std::int64_t time_ns, std::size_t at, SlotTime& tim
     return at;
   }
   std::size_t i = 0;
-  for (; i < count && end_ns(first + i) <= time_ns; ++i) {
-    const std::int64_t part = tensor(first + i);
-    time[block.slot[i]] += end_ns(first + i) - begin_ns(first + i) - part;
+  const auto add_part = [&](std::int64_t inside, std::int64_t part, const InnerTime& inner) {
+    std::int64_t rest = inside - part;
+    for (std::size_t k = 0; !inner_.empty() && k < inner.size(); ++k) {
+      time[inner_slots_[k]] += inner[k];
+      rest -= inner[k];
+    }
+    time[block.slot[i]] += rest;
     time[tensor_slot_] += part;
+  };
+  for (; i < count && end_ns(first + i) <= time_ns; ++i) {
+    add_part(end_ns(first + i) - begin_ns(first + i), tensor(first + i), inner(first + i));
   }
   if (i == count || begin_ns(first + i) >= time_ns) return at;
-  const std::int64_t begin = begin_ns(first + i), inside = time_ns - begin;
-  const std::int64_t part = plain ? 0 : part_before(tensor_[first + i], inside, end_ns(first + i) - begin);
-  time[block.slot[i]] += inside - part;
-  time[tensor_slot_] += part;
+  const std::int64_t begin = begin_ns(first + i), length = end_ns(first + i) - begin, inside = time_ns - begin;
+  InnerTime cut = inner(first + i);
+  for (std::int64_t& part : cut) part = part_before(part, inside, length);
+  add_part(inside, part_before(tensor(first + i), inside, length), cut);
   return at;
 }
 

@@ -21,16 +21,20 @@ enum class SliceClass : std::uint8_t {
   recompute,
   optimizer,
   tensor,           // communication of the tensor group: its own slices, and the part of an operation that waits for it
+  context,          // the same of the context group
+  expert,           // the same of the expert group
   pipeline,         // messages between stages
   data,             // collectives of the data group
+  copies,           // between GPU and host
   awaits_pipeline,  // idle on the compute lane: the message has been sent but is not there
   awaits_data,      // idle on the compute lane: a collective of the data group is awaited
+  awaits_copies,    // idle on the compute lane: a copy between GPU and host is awaited
   bubble_warmup,
   bubble_steady,
   bubble_cooldown,
   other,  // idle for no known reason
 };
-inline constexpr std::size_t slice_class_count = 15;
+inline constexpr std::size_t slice_class_count = 19;
 
 SliceClass slice_class_of(const Span& span);
 TimeClass time_class_of(SliceClass slice_class);
@@ -47,6 +51,11 @@ inline constexpr std::uint32_t no_span = 0xffffffff;  // of slices that stand fo
 /// Nanoseconds from seconds, rounded; beyond +-104 days the nearer end.
 std::int64_t nanoseconds(double seconds);
 
+/// Nanoseconds of communication inside a slice by these classes.
+inline constexpr std::array<SliceClass, 4> inner_classes = {SliceClass::context, SliceClass::expert, SliceClass::data,
+                                                            SliceClass::copies};
+using InnerTime = std::array<std::int64_t, inner_classes.size()>;
+
 /// Slices of one row in the order of time; they do not overlap and have a length.
 class SliceRow {
  public:
@@ -55,6 +64,7 @@ class SliceRow {
     std::int64_t tensor_ns = 0;  // of the slice: exposed tensor-parallel communication
     SliceClass kind = SliceClass::forward;
     std::uint32_t span = no_span;  // index into Trace::spans
+    InnerTime inner_ns{};          // of the slice: other exposed communication
   };
 
   /// Nanoseconds by the slots of this row: slot s counts class slots()[s]. A row has few classes, and sums over few
@@ -68,7 +78,7 @@ class SliceRow {
   void append(const Slice& slice);
 
   std::size_t size() const { return span_.size(); }
-  Slice operator[](std::size_t i) const { return {begin_ns(i), end_ns(i), tensor(i), kind(i), span_[i]}; }
+  Slice operator[](std::size_t i) const { return {begin_ns(i), end_ns(i), tensor(i), kind(i), span_[i], inner(i)}; }
   std::int64_t begin_ns(std::size_t i) const { return far_end_.empty() ? end_ns(i) - length_of(i) : far_begin_[i]; }
   std::int64_t end_ns(std::size_t i) const {
     return far_end_.empty() ? block_begin_[i / block_size] + blocks_[i / block_size].end[i % block_size] : far_end_[i];
@@ -100,7 +110,7 @@ class SliceRow {
   static constexpr std::size_t block_size = 8;
 
  private:
-  /// 8 slices, together in memory: times relative to the begin of the first one. Three lines of a cache, of which a sum
+  /// 8 slices, together in memory: times relative to the begin of the first one. Four lines of a cache, of which a sum
   /// over seven classes reads two.
   struct alignas(64) Block {
     std::array<std::uint8_t, block_size> slot{};
@@ -110,6 +120,7 @@ class SliceRow {
 
   std::int64_t length_of(std::size_t i) const { return blocks_[i / block_size].length[i % block_size]; }
   std::int64_t tensor(std::size_t i) const { return tensor_.empty() ? 0 : tensor_[i]; }
+  InnerTime inner(std::size_t i) const { return inner_.empty() ? InnerTime{} : inner_[i]; }
   std::size_t block_at(std::int64_t time_ns, std::size_t at) const;
   std::uint8_t slot_of(SliceClass kind);
   void go_far();
@@ -118,9 +129,11 @@ class SliceRow {
   std::vector<Block> blocks_;
   std::vector<std::int64_t> far_begin_, far_end_;  // of rows in which 8 slices last longer than 4 s; else empty
   std::vector<std::int64_t> tensor_;               // empty if no slice has any
+  std::vector<InnerTime> inner_;                   // the same
   std::vector<std::uint32_t> span_;
   std::vector<SliceClass> slots_;
   std::uint8_t tensor_slot_ = 0;
+  std::array<std::uint8_t, inner_classes.size()> inner_slots_{};
   std::int64_t end_ = 0;  // of the last slice
   SlotTime sum_{};
 };

@@ -18,6 +18,8 @@ SliceClass slice_class_of_idle(TimeClass cause) {
       return SliceClass::awaits_pipeline;
     case TimeClass::data_communication:
       return SliceClass::awaits_data;
+    case TimeClass::host_copies:
+      return SliceClass::awaits_copies;
     case TimeClass::bubble_warmup:
       return SliceClass::bubble_warmup;
     case TimeClass::bubble_steady:
@@ -63,10 +65,13 @@ std::vector<IdlePiece> idle_of(const Trace& trace, const Predecessors& predecess
 class RowBuilder {
  public:
   explicit RowBuilder(SliceRow& row) : row_(row) {}
-  void add(double begin_s, double end_s, double tensor_s, SliceClass kind, std::uint32_t span) {
+  void add(double begin_s, double end_s, double tensor_s, const InnerCommunication& inner, SliceClass kind,
+           std::uint32_t span) {
     const std::int64_t begin = std::max(nanoseconds(begin_s), end_), end = nanoseconds(end_s);
     if (end <= begin) return;
-    row_.append({begin, end, nanoseconds(tensor_s), kind, span});
+    row_.append({begin, end, nanoseconds(tensor_s), kind, span,
+                 InnerTime{nanoseconds(inner.context_s), nanoseconds(inner.expert_s), nanoseconds(inner.data_s),
+                           nanoseconds(inner.copies_s)}});
     end_ = end;
   }
 
@@ -83,14 +88,15 @@ void fill(LaneRow& row, const Trace& trace, const std::vector<std::uint32_t>& sp
   const auto add_idle_until = [&](double time_s) {
     for (; next_idle < idle.size() && idle[next_idle].time.begin_s < time_s; ++next_idle) {
       const IdlePiece& piece = idle[next_idle];
-      builder.add(piece.time.begin_s, piece.time.end_s, 0, slice_class_of_idle(piece.cause), no_span);
+      builder.add(piece.time.begin_s, piece.time.end_s, 0, {}, slice_class_of_idle(piece.cause), no_span);
     }
   };
   for (const std::uint32_t index : spans) {
     const Span& span = trace.spans[index];
     const SliceClass kind = slice_class_of(span);
     add_idle_until(span.begin_s);
-    builder.add(span.begin_s, span.end_s, kind == SliceClass::tensor ? 0 : span.tensor_s, kind, index);
+    builder.add(span.begin_s, span.end_s, kind == SliceClass::tensor ? 0 : span.tensor_s, inner_of(trace, span), kind,
+                index);
   }
   add_idle_until(std::numeric_limits<double>::infinity());
 }

@@ -27,7 +27,7 @@ constexpr std::uint32_t chunk_kind(const char (&name)[5]) {
 inline constexpr std::uint32_t chunk_head = chunk_kind("HEAD"), chunk_ranks = chunk_kind("RANK"),
                                chunk_labels = chunk_kind("LABL"), chunk_spans = chunk_kind("SPAN"),
                                chunk_dependencies = chunk_kind("DEPS"), chunk_counter = chunk_kind("CNTR"),
-                               chunk_end = chunk_kind("END ");
+                               chunk_end = chunk_kind("END "), chunk_inner = chunk_kind("innr");
 
 /// Kinds that begin with a lower-case letter may be skipped by a reader that does not know them (as in PNG).
 constexpr bool may_be_skipped(std::uint32_t kind) {

@@ -86,6 +86,7 @@ class Reader {
   }
 
   void decode(std::uint32_t kind, FieldReader& fields) {
+    if (kind == chunk_inner && have_head_ && !head_handed_on_) return decode_inner(fields);
     if (may_be_skipped(kind)) return;
     if (kind != chunk_head && !have_head_) fail("a chunk before the HEAD chunk", "HEAD first");
     const bool late = head_handed_on_ && (kind == chunk_head || kind == chunk_ranks || kind == chunk_labels);
@@ -160,6 +161,19 @@ class Reader {
     if (head_.labels.size() > 65536) fail("more than 65536 labels", "at most 65536");
   }
 
+  void decode_inner(FieldReader& fields) {
+    while (fields.ok() && fields.left() > 0) {
+      InnerCommunication inner;
+      for (double* part : {&inner.context_s, &inner.expert_s, &inner.data_s, &inner.copies_s}) {
+        *part = fields.get<double>();
+        if (!(*part >= 0) || !std::isfinite(*part)) fail("a time that is negative or not finite", "seconds");
+      }
+      head_.inner.push_back(inner);
+    }
+    if (!fields.done() || head_.inner.size() > 65536)
+      fail("a chunk of another length than its content", "a whole chunk");
+  }
+
   void hand_on_head() {
     if (head_handed_on_) return;
     head_handed_on_ = true;
@@ -181,7 +195,8 @@ class Reader {
       span.step = fields.get<std::uint8_t>();
       const auto kind = fields.get<std::uint8_t>();
       const auto lane = fields.get<std::uint8_t>();
-      for (int pad = 0; pad < 3; ++pad) fields.get<std::uint8_t>();
+      fields.get<std::uint8_t>();
+      span.inner = fields.get<std::uint16_t>();
       span.kind = static_cast<OpKind>(kind);
       span.lane = static_cast<Lane>(lane);
       check(span, kind, lane);
@@ -204,7 +219,8 @@ class Reader {
     const bool named = kind < op_kind_count && lane <= static_cast<std::uint8_t>(Lane::copy);
     if (!named) fail(fmt::format("operation kind {} on lane {}", kind, lane), "a kind and a lane of this version");
     const bool indices = span.micro_batch >= -1 && span.segment >= -1 && span.stage >= -1 && span.step < head_.steps &&
-                         (span.label == 0 || span.label < head_.labels.size()) && is_known(span.rank);
+                         (span.label == 0 || span.label < head_.labels.size()) &&
+                         (span.inner == 0 || span.inner < head_.inner.size()) && is_known(span.rank);
     if (!indices) fail("a span with a rank, step, label or index out of range", "those of the RANK and LABL chunks");
   }
 

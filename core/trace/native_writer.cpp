@@ -23,7 +23,8 @@ void put_span(std::string& out, const Span& span) {
   put(out, span.step);
   put(out, static_cast<std::uint8_t>(span.kind));
   put(out, static_cast<std::uint8_t>(span.lane));
-  out.append(3, '\0');
+  out.append(1, '\0');
+  put(out, span.inner);
 }
 
 }  // namespace
@@ -88,6 +89,11 @@ void TraceWriter::head(const Trace& trace) {
   put(out, static_cast<std::uint32_t>(trace.labels.size()));
   for (const std::string& label : trace.labels) put_text(out, label);
   state_->chunk(chunk_labels);
+  if (trace.inner.empty()) return;
+  for (const InnerCommunication& inner : trace.inner) {
+    for (const double part : {inner.context_s, inner.expert_s, inner.data_s, inner.copies_s}) put(out, part);
+  }
+  state_->chunk(chunk_inner);
 }
 
 void TraceWriter::spans(std::span<const Span> spans) {

@@ -11,13 +11,10 @@
 namespace stagecraft {
 namespace {
 
-/// Adds one span, cut to the step, to its class; exposed tensor-parallel communication apart.
-void add_span(const Span& span, Interval step, Breakdown& seconds) {
+/// Adds one span, cut to the step.
+void add_span(const Trace& trace, const Span& span, Interval step, Breakdown& seconds) {
   const double inside = std::min(span.end_s, step.end_s) - std::max(span.begin_s, step.begin_s);
-  if (inside <= 0) return;
-  const double tensor = std::min(span.tensor_s * inside / (span.end_s - span.begin_s), inside);
-  seconds[static_cast<std::size_t>(class_of(span.kind))] += inside - tensor;
-  seconds[static_cast<std::size_t>(TimeClass::tensor_communication)] += tensor;
+  if (inside > 0) add_part_of(trace, span, inside, seconds);
 }
 
 std::uint32_t last_to_end(const Trace& trace, Interval step) {
@@ -51,7 +48,7 @@ Breakdown breakdown_of(const Context& at, SpanRange compute) {
       add_idle(at.trace, at.predecessors, rank, {free_since, span.begin_s}, static_cast<std::uint32_t>(i), false,
                phases, seconds);
     }
-    add_span(span, at.step, seconds);
+    add_span(at.trace, span, at.step, seconds);
     free_since = std::max(free_since, span.end_s);
   }
   if (free_since < at.step.end_s) {
@@ -61,6 +58,23 @@ Breakdown breakdown_of(const Context& at, SpanRange compute) {
 }
 
 }  // namespace
+
+void add_part_of(const Trace& trace, const Span& span, double part_s, Breakdown& seconds) {
+  const auto add = [&](TimeClass time_class, double time_s) {
+    seconds[static_cast<std::size_t>(time_class)] += time_s;
+  };
+  const double length = span.end_s - span.begin_s;
+  const double share = length > 0 ? part_s / length : 0;
+  const double tensor = std::min(span.tensor_s * share, part_s);
+  const InnerCommunication inner = inner_of(trace, span);
+  add(TimeClass::tensor_communication, tensor);
+  add(TimeClass::context_communication, inner.context_s * share);
+  add(TimeClass::expert_communication, inner.expert_s * share);
+  add(TimeClass::data_communication, inner.data_s * share);
+  add(TimeClass::host_copies, inner.copies_s * share);
+  const double others = (inner.context_s + inner.expert_s + inner.data_s + inner.copies_s) * share;
+  add(class_of(span.kind), part_s - tensor - others);
+}
 
 Phases phases_of(const Trace& trace, SpanRange compute, Interval step) {
   Phases phases{step.begin_s, step.end_s};

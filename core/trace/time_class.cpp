@@ -15,8 +15,11 @@ constexpr std::array<Names, time_class_count> names = {{
     {"backward", "backward"},
     {"recompute", "recomputed forward"},
     {"tensor_communication", "exposed tensor-parallel communication"},
+    {"context_communication", "exposed context-parallel communication"},
+    {"expert_communication", "exposed expert-parallel communication"},
     {"pipeline_communication", "exposed pipeline communication"},
     {"data_communication", "exposed data-parallel communication"},
+    {"host_copies", "exposed copies between GPU and host"},
     {"bubble_warmup", "bubble, warm-up"},
     {"bubble_steady", "bubble, steady"},
     {"bubble_cooldown", "bubble, cool-down"},
@@ -54,6 +57,11 @@ TimeClass class_of(OpKind kind) {
     case OpKind::reduce_tied:
     case OpKind::gather_params:
       return TimeClass::data_communication;
+    case OpKind::offload:
+    case OpKind::reload:
+    case OpKind::offload_grad:
+    case OpKind::reload_param:
+      return TimeClass::host_copies;
     case OpKind::optimizer_step:
       return TimeClass::optimizer;
   }

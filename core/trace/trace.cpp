@@ -1,7 +1,9 @@
 #include "trace/trace.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <tuple>
 
 namespace stagecraft {
@@ -102,6 +104,28 @@ void sort_spans(Trace& trace) {
   }
   trace.spans = std::move(sorted);
   for (Dependency& edge : trace.dependencies) edge = {moved_to[edge.from], moved_to[edge.to]};
+}
+
+InnerCommunication inner_of(const Trace& trace, const Span& span) {
+  if (span.inner >= trace.inner.size()) return {};
+  InnerCommunication inner = trace.inner[span.inner];
+  double left = std::max(0.0, span.end_s - span.begin_s - span.tensor_s);
+  for (double* part : {&inner.context_s, &inner.expert_s, &inner.data_s, &inner.copies_s}) {
+    *part = std::clamp(*part, 0.0, left);
+    left -= *part;
+  }
+  return inner;
+}
+
+std::uint16_t index_of(std::vector<InnerCommunication>& table, const InnerCommunication& inner) {
+  if (table.empty()) table.emplace_back();
+  const auto found = std::find(table.begin(), table.end(), inner);
+  const auto index = static_cast<std::size_t>(found - table.begin());
+  if (index > std::numeric_limits<std::uint16_t>::max()) {
+    throw std::length_error("a trace tells at most 65,535 mixtures of communication inside operations apart");
+  }
+  if (found == table.end()) table.push_back(inner);
+  return static_cast<std::uint16_t>(index);
 }
 
 }  // namespace stagecraft

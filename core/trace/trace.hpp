@@ -12,9 +12,16 @@
 
 namespace stagecraft {
 
+/// Exposed communication inside a compute operation beside that of the tensor group; seconds.
+struct InnerCommunication {
+  double context_s = 0, expert_s = 0, data_s = 0, copies_s = 0;
+  friend bool operator==(const InnerCommunication&, const InnerCommunication&) = default;
+};
+
 struct Span {
   double begin_s = 0, end_s = 0;
-  double tensor_s = 0;    // of [begin, end]: exposed tensor-parallel communication inside a compute operation
+  double tensor_s = 0;    // of [begin, end]: exposed tensor-parallel communication inside a compute operation; of a
+                          // segment: all of it if it is a collective
   std::int32_t rank = 0;  // global rank; a folded trace holds representatives only
   std::int32_t micro_batch = -1;
   std::int32_t segment = -1;  // -1: the whole operation
@@ -23,6 +30,7 @@ struct Span {
   std::uint8_t step = 0;
   OpKind kind = OpKind::forward;
   Lane lane = Lane::compute;
+  std::uint16_t inner = 0;  // index into Trace::inner; 0: none
 };
 
 /// Span `to` could not begin before span `from` had ended.
@@ -58,13 +66,19 @@ struct Trace {
   std::vector<double> step_end_s;  // one per step
   std::vector<Provenance> provenance;
   std::vector<TraceRank> ranks;
-  std::vector<std::string> labels;  // [0] is ""
-  std::vector<Span> spans;          // ordered by (rank, lane, begin)
+  std::vector<std::string> labels;        // [0] is ""
+  std::vector<InnerCommunication> inner;  // of whole operations, by Span::inner; [0], if there, is none
+  std::vector<Span> spans;                // ordered by (rank, lane, begin)
   std::vector<Dependency> dependencies;
   std::vector<CounterSeries> counters;
 };
 
 OpId op_id(const Span& span);
+
+/// The communication inside a span beside that of the tensor group, cut to the span's length.
+InnerCommunication inner_of(const Trace& trace, const Span& span);
+/// The index of an entry of such a table, added if it is new. Throws std::length_error beyond 65,535 entries.
+std::uint16_t index_of(std::vector<InnerCommunication>& table, const InnerCommunication& inner);
 
 /// "2F5" for a whole operation, the segment's name if it has one, else "2F5#14". Readers of a picture know the step.
 std::string short_name(const Trace& trace, const Span& span);

@@ -238,6 +238,11 @@ void RankExecutor::execute(const Op& op, std::uint32_t position, std::size_t rec
     case OpKind::reduce_tied:
     case OpKind::gather_params:
       return state_collective(op, position, record);
+    case OpKind::offload:
+    case OpKind::reload:
+    case OpKind::offload_grad:
+    case OpKind::reload_param:
+      return;  // scenarios that copy are refused (schedule/executable.hpp, execute-offload)
   }
 }
 

@@ -45,7 +45,8 @@ const ReportStage* worst_stage(const Report& report) {
 double exposed_communication(const Report& report) {
   double seconds = 0;
   for (const TimeClass one :
-       {TimeClass::tensor_communication, TimeClass::pipeline_communication, TimeClass::data_communication})
+       {TimeClass::tensor_communication, TimeClass::context_communication, TimeClass::expert_communication,
+        TimeClass::pipeline_communication, TimeClass::data_communication, TimeClass::host_copies})
     seconds += report.breakdown[static_cast<std::size_t>(one)];
   return seconds / std::max(total(report.breakdown), 1e-300);
 }

@@ -59,17 +59,22 @@ void append(Trace& whole, Trace part, double begin_s, const std::string& path) {
     }
   }
   const auto first_span = static_cast<std::uint32_t>(whole.spans.size());
-  const auto first_label = whole.labels.size();
+  const auto first_label = whole.labels.size(), first_inner = whole.inner.size();
   if (first_label + part.labels.size() > 65'536) {
     throw InputError(InputProblem{path, 0, 0, "", "more than 65536 names of segments together", "fewer", ""});
+  }
+  if (first_inner + part.inner.size() > 65'536) {
+    throw InputError(InputProblem{path, 0, 0, "", "more than 65536 mixtures of communication together", "fewer", ""});
   }
   for (Span& span : part.spans) {
     span.begin_s += shift;
     span.end_s += shift;
     if (span.label != 0) span.label = static_cast<std::uint16_t>(span.label + first_label);
+    if (span.inner != 0) span.inner = static_cast<std::uint16_t>(span.inner + first_inner);
     whole.spans.push_back(span);
   }
   whole.labels.insert(whole.labels.end(), part.labels.begin(), part.labels.end());
+  whole.inner.insert(whole.inner.end(), part.inner.begin(), part.inner.end());
   for (const Dependency& edge : part.dependencies) {
     whole.dependencies.push_back({edge.from + first_span, edge.to + first_span});
   }
@@ -117,7 +122,7 @@ Trace read_trace_folder(const std::string& path) {
   if (parts.size() == 1) return std::move(parts.front());
   const std::vector<double> begins = begins_of(parts);
   const Trace& first = parts.front();
-  Trace whole{first.producer, first.scenario, first.kind, 1, 0, 0, {0}, first.provenance, {}, {}, {}, {}, {}};
+  Trace whole{first.producer, first.scenario, first.kind, 1, 0, 0, {0}, first.provenance, {}, {}, {}, {}, {}, {}};
   for (std::size_t i = 0; i < parts.size(); ++i) append(whole, std::move(parts[i]), begins[i], files[i]);
   sort_spans(whole);
   return whole;

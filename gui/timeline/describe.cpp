@@ -51,6 +51,14 @@ QString describe(const LoadedTrace& loaded, std::uint32_t index) {
   if (span.tensor_s > 0 && span.segment < 0) {
     text += fmt::format(", of which {} tensor-parallel communication", duration_text(std::min(span.tensor_s, length)));
   }
+  const InnerCommunication inner = inner_of(loaded.trace, span);
+  const auto part = [&](double seconds, const char* what) {
+    if (seconds > 0) text += fmt::format(", {} {}", duration_text(seconds), what);
+  };
+  part(inner.context_s, "context-parallel communication");
+  part(inner.expert_s, "expert-parallel communication");
+  part(inner.data_s, "data-parallel communication");
+  part(inner.copies_s, "copies between GPU and host");
   if (span.segment < 0) {
     const double slack = static_cast<double>(loaded.slack_s[index]);
     if (loaded.is_critical[index]) {

@@ -11,38 +11,30 @@ struct Paints {
 
 // In the order of SliceClass. F, I, W and B differ in lightness as well as in hue: about 50, 74, 42 and 70 of 100.
 constexpr std::array<Paints, slice_class_count> light = {{
-    {0xff4179c4, 0xff4179c4},  // forward
-    {0xfff0953f, 0xfff0953f},  // backward
-    {0xff62c7bd, 0xff62c7bd},  // input gradient
-    {0xff3d8547, 0xff3d8547},  // weight gradient
-    {0xffaac8ee, 0xffaac8ee},  // recompute
-    {0xff8b70b8, 0xff8b70b8},  // optimizer
-    {0xffbf4b45, 0xffbf4b45},  // tensor
-    {0xffdb86b4, 0xffdb86b4},  // pipeline
-    {0xff9b4a78, 0xff9b4a78},  // data
-    {0xfffaeff5, 0xffe0a5c6},  // waits for a message
-    {0xfff5e9f0, 0xffb47b9b},  // waits for a collective
-    {0xfff1f2f4, 0xffc6c9cf},  // bubbles
-    {0xfff1f2f4, 0xffc6c9cf},
-    {0xfff1f2f4, 0xffc6c9cf},
-    {0xffeceded, 0xffdcdddf},  // other
+    {0xff4179c4, 0xff4179c4},                                                      // forward
+    {0xfff0953f, 0xfff0953f},                                                      // backward
+    {0xff62c7bd, 0xff62c7bd},                                                      // input gradient
+    {0xff3d8547, 0xff3d8547},                                                      // weight gradient
+    {0xffaac8ee, 0xffaac8ee},                                                      // recompute
+    {0xff8b70b8, 0xff8b70b8},                                                      // optimizer
+    {0xffbf4b45, 0xffbf4b45},                                                      // tensor
+    {0xffd9776f, 0xffd9776f},                                                      // context
+    {0xff8f2f2b, 0xff8f2f2b},                                                      // expert
+    {0xffdb86b4, 0xffdb86b4},                                                      // pipeline
+    {0xff9b4a78, 0xff9b4a78},                                                      // data
+    {0xff7a7044, 0xff7a7044},                                                      // copies
+    {0xfffaeff5, 0xffe0a5c6},                                                      // waits for a message
+    {0xfff5e9f0, 0xffb47b9b},                                                      // waits for a collective
+    {0xfff3f1e6, 0xffa89f74},                                                      // waits for a copy
+    {0xfff1f2f4, 0xffc6c9cf},                                                      // bubbles
+    {0xfff1f2f4, 0xffc6c9cf}, {0xfff1f2f4, 0xffc6c9cf}, {0xffeceded, 0xffdcdddf},  // other
 }};
 constexpr std::array<Paints, slice_class_count> dark = {{
-    {0xff5b92dc, 0xff5b92dc},
-    {0xffe8954a, 0xffe8954a},
-    {0xff74d3c9, 0xff74d3c9},
-    {0xff4a9455, 0xff4a9455},
-    {0xffa9c4e6, 0xffa9c4e6},
-    {0xff9d85c9, 0xff9d85c9},
-    {0xffd46a63, 0xffd46a63},
-    {0xffdd92bc, 0xffdd92bc},
-    {0xffb0658f, 0xffb0658f},
-    {0xff35292f, 0xff7d5469},
-    {0xff33272d, 0xff8a5a74},
-    {0xff2a2d33, 0xff474c55},
-    {0xff2a2d33, 0xff474c55},
-    {0xff2a2d33, 0xff474c55},
-    {0xff2a2c30, 0xff35383d},
+    {0xff5b92dc, 0xff5b92dc}, {0xffe8954a, 0xffe8954a}, {0xff74d3c9, 0xff74d3c9}, {0xff4a9455, 0xff4a9455},
+    {0xffa9c4e6, 0xffa9c4e6}, {0xff9d85c9, 0xff9d85c9}, {0xffd46a63, 0xffd46a63}, {0xffe59a93, 0xffe59a93},
+    {0xffb04b46, 0xffb04b46}, {0xffdd92bc, 0xffdd92bc}, {0xffb0658f, 0xffb0658f}, {0xffa0965f, 0xffa0965f},
+    {0xff35292f, 0xff7d5469}, {0xff33272d, 0xff8a5a74}, {0xff302e24, 0xff7b7450}, {0xff2a2d33, 0xff474c55},
+    {0xff2a2d33, 0xff474c55}, {0xff2a2d33, 0xff474c55}, {0xff2a2c30, 0xff35383d},
 }};
 
 /// Black or white, whichever contrasts more: relative luminance as in WCAG 2, with 0.18 between the two.

@@ -11,14 +11,11 @@ constexpr int separator_from = 4;  // columns that a slice needs to be set off f
 constexpr float separator_strength = 0.55F, faintest = 0.72F;
 
 constexpr std::array<SliceClass, slice_class_count> bottom_up = {
-    SliceClass::tensor,          SliceClass::data,
-    SliceClass::pipeline,        SliceClass::forward,
-    SliceClass::recompute,       SliceClass::backward,
-    SliceClass::input_grad,      SliceClass::weight_grad,
-    SliceClass::optimizer,       SliceClass::awaits_data,
-    SliceClass::awaits_pipeline, SliceClass::bubble_warmup,
-    SliceClass::bubble_steady,   SliceClass::bubble_cooldown,
-    SliceClass::other,
+    SliceClass::tensor,        SliceClass::context,         SliceClass::expert,          SliceClass::data,
+    SliceClass::copies,        SliceClass::pipeline,        SliceClass::forward,         SliceClass::recompute,
+    SliceClass::backward,      SliceClass::input_grad,      SliceClass::weight_grad,     SliceClass::optimizer,
+    SliceClass::awaits_data,   SliceClass::awaits_copies,   SliceClass::awaits_pipeline, SliceClass::bubble_warmup,
+    SliceClass::bubble_steady, SliceClass::bubble_cooldown, SliceClass::other,
 };
 
 class Raster {

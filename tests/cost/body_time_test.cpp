@@ -138,3 +138,44 @@ TEST_CASE("gradients are reduced whole, or scattered and gathered again under Ze
   const CollectiveTime time = time_of(model, schedule, plan, topology, PipelineRank{0}, op);
   CHECK(time.total.expected.value == Approx(2 * parameters / 2 / 10e9));
 }
+
+TEST_CASE("exposed collectives of a body are told apart by what they serve") {
+  const auto sum = [](const ExposedTime& e) { return (e.tensor + e.context + e.expert + e.data + e.copies).value; };
+  Scenario scenario = small_scenario();
+  const BodyTime tensor = backward(scenario, ideal_calibration());
+  CHECK(tensor.exposed.tensor.value > 0);
+  CHECK(tensor.exposed.tensor.value == Approx(tensor.collectives.value));
+
+  scenario.run.zero_stage = 3;
+  scenario.run.sharding.unit = ShardUnit::block;
+  const BodyTime sharded = backward(scenario, ideal_calibration());
+  CHECK(sharded.exposed.tensor.value == Approx(tensor.exposed.tensor.value));
+  CHECK(sharded.exposed.data.value == Approx(sharded.collectives.value - tensor.collectives.value));
+  CHECK(sharded.exposed.data.value > 0);
+
+  Scenario context = small_scenario();
+  context.run.parallel.tensor = 1;
+  context.run.parallel.data = 4;
+  context.run.parallel.context = 4;
+  context.run.attention_kernel = AttentionKernel::flash_2;
+  context.run.overlap.context = false;
+  const BodyTime ring = backward(context, ideal_calibration());
+  CHECK(ring.exposed.context.value > 0);
+  CHECK(ring.exposed.context.value == Approx(ring.collectives.value));
+
+  Scenario experts = small_scenario();
+  experts.run.parallel.tensor = 1;
+  experts.run.parallel.data = 16;
+  experts.run.parallel.expert = 8;
+  experts.run.batch = {16, 1};
+  experts.model.moe.experts = 8;
+  experts.model.moe.top_k = 2;
+  experts.model.moe.ffn_hidden = 2048;
+  const BodyTime dispatch = backward(experts, ideal_calibration());
+  CHECK(dispatch.exposed.expert.value > 0);
+  CHECK(dispatch.exposed.expert.value == Approx(dispatch.collectives.value));
+
+  for (const BodyTime& time : {tensor, sharded, ring, dispatch}) {
+    CHECK(sum(time.exposed) == Approx(time.collectives.value));
+  }
+}

@@ -172,3 +172,27 @@ TEST_CASE("a message waits in a buffer from its receive to its use") {
   CHECK(communication.at(OpKind::backward) == 0);
   CHECK(communication.at(OpKind::send_gradient) == first.output.value);
 }
+
+TEST_CASE("copies between GPU and host move no peak: what travels is counted with the passes") {
+  for (const FamilyEntry& entry : schedule_family()) {
+    Plan plan = pipeline_plan(4, usual_chunks(entry), 8);
+    plan.run.offload.activations = plan.run.offload.optimizer = Home::host;
+    const Schedule compute = schedule_of(plan, entry.name);
+    LoweringPolicy without = lowering_policy(plan);
+    without.offload_activations = without.offload_optimizer = false;
+    const Schedule lowered = lower(compute, plan), bare = lower(compute, without);
+    REQUIRE(std::any_of(lowered.programs[0].begin(), lowered.programs[0].end(),
+                        [](const Op& op) { return op.kind == OpKind::offload; }));
+    for (std::int32_t r = 0; r < 4; ++r) {
+      INFO(entry.name << ", rank " << r);
+      const MemoryTimeline copying = memory_timeline(plan, lowered, PipelineRank(r));
+      const MemoryTimeline plain = memory_timeline(plan, bare, PipelineRank(r));
+      CHECK(copying.allocated.value == copying.freed.value);
+      CHECK(copying.allocated.value == plain.allocated.value);
+      Bytes highest, expected;
+      for (const MemoryByClass& state : copying.while_op) highest = std::max(highest, total(state));
+      for (const MemoryByClass& state : plain.while_op) expected = std::max(expected, total(state));
+      CHECK(highest.value == expected.value);
+    }
+  }
+}

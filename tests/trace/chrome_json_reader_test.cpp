@@ -38,6 +38,7 @@ Trace written() {
   const auto r = make.add(1, OpKind::recv_activation, 1, 3, 0.6, 0.7, {s});
   make.add(1, OpKind::forward, 1, 3, 0.7, 1.2, {r});
   make.trace.spans[f].tensor_s = 0.125;
+  make.trace.spans[f].inner = index_of(make.trace.inner, {0.0625, 0.125, 0.03125, 0.015625});
   make.trace.counters.push_back({"memory/total", "B", 1, {0, 0.5}, {1024, 2048}});
   return make.finish();
 }
@@ -59,6 +60,7 @@ TEST_CASE("a trace comes back from its Chrome JSON") {
     CHECK(after.spans[i].begin_s == Approx(before.spans[i].begin_s));
     CHECK(after.spans[i].end_s == Approx(before.spans[i].end_s));
     CHECK(after.spans[i].tensor_s == Approx(before.spans[i].tensor_s));
+    CHECK(inner_of(after, after.spans[i]) == inner_of(before, before.spans[i]));
   }
   REQUIRE(after.dependencies.size() == 1);  // the arrow
   CHECK(is_send(after.spans[after.dependencies[0].from].kind));

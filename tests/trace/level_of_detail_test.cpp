@@ -159,6 +159,8 @@ TEST_CASE("within a step the colours of a compute row add up to the rank's break
   const auto c1 = make.add(0, OpKind::backward, 0, 1, 7.2, 9.2, {c0, t1});
   make.add(0, OpKind::reduce_grad, 0, -1, 9.2, 9.7, {c1});
   make.trace.spans[c1].tensor_s = 0.5;
+  make.trace.spans[b0].inner = make.trace.spans[f1].inner = index_of(make.trace.inner, {0.125, 0.25, 0.0625, 0.0625});
+  make.trace.spans[c1].inner = index_of(make.trace.inner, {0, 0, 0.375, 0});
   const Trace trace = make.finish();
 
   const Summary summary = summarise(trace);

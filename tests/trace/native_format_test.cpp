@@ -54,6 +54,7 @@ Trace sample(int micro_batches) {
   make.trace.spans[1].segment = 3;
   make.trace.spans[1].label = 1;
   make.trace.spans[1].tensor_s = 0.125;
+  make.trace.spans[0].inner = index_of(make.trace.inner, {0.0625, 0, 0.125, 0});
   make.trace.counters.push_back({"memory/total", "B", 1, {0, 1.5}, {7e9, 8e9}});
   make.trace.counters.push_back({"link/leaf", "B/s", -1, {}, {}});
   return make.finish();
@@ -67,6 +68,7 @@ void check_equal(const Trace& a, const Trace& b) {
   CHECK(a.end_s == b.end_s);
   CHECK(a.step_end_s == b.step_end_s);
   CHECK(a.labels == b.labels);
+  CHECK(a.inner == b.inner);
   REQUIRE(a.provenance.size() == b.provenance.size());
   REQUIRE(a.ranks.size() == b.ranks.size());
   REQUIRE(a.spans.size() == b.spans.size());
@@ -75,8 +77,8 @@ void check_equal(const Trace& a, const Trace& b) {
   bool same = true;
   for (std::size_t i = 0; i < a.spans.size(); ++i) {
     const Span &x = a.spans[i], &y = b.spans[i];
-    same = same && x.begin_s == y.begin_s && x.end_s == y.end_s && x.tensor_s == y.tensor_s && x.label == y.label &&
-           op_id(x) == op_id(y) && x.rank == y.rank && x.lane == y.lane;
+    same = same && x.begin_s == y.begin_s && x.end_s == y.end_s && x.tensor_s == y.tensor_s && x.inner == y.inner &&
+           x.label == y.label && op_id(x) == op_id(y) && x.rank == y.rank && x.lane == y.lane;
   }
   for (std::size_t i = 0; i < a.dependencies.size(); ++i) {
     same = same && a.dependencies[i].from == b.dependencies[i].from && a.dependencies[i].to == b.dependencies[i].to;

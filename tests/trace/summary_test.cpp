@@ -95,6 +95,54 @@ TEST_CASE("tensor-parallel communication inside an operation is taken out of its
   CHECK(total(summary.critical_path.seconds) == Approx(9));
 }
 
+TEST_CASE("communication inside an operation goes to the class that it serves, whole spans and parts of them alike") {
+  Trace trace = two_ranks(0);
+  const InnerCommunication inner{0.125, 0.25, 0.0625, 0.03125};
+  for (Span& span : trace.spans) {
+    if (span.kind != OpKind::forward) continue;
+    span.tensor_s = 0.25;
+    span.inner = index_of(trace.inner, inner);
+  }
+  const Summary summary = summarise(trace);
+  // Two forward passes of one second per rank.
+  CHECK(seconds(summary.mean, TimeClass::tensor_communication) == Approx(2 * 0.25));
+  CHECK(seconds(summary.mean, TimeClass::context_communication) == Approx(2 * 0.125));
+  CHECK(seconds(summary.mean, TimeClass::expert_communication) == Approx(2 * 0.25));
+  CHECK(seconds(summary.mean, TimeClass::data_communication) == Approx(2 * 0.0625));
+  CHECK(seconds(summary.mean, TimeClass::host_copies) == Approx(2 * 0.03125));
+  CHECK(seconds(summary.mean, TimeClass::forward) == Approx(2 * (1 - 0.25 - 0.46875)));
+  CHECK(total(summary.mean) == Approx(9));
+  CHECK(total(summary.critical_path.seconds) == Approx(9));
+  const Summary half = summarise_between(trace, 0, 0.5);  // rank 0 is half through its first forward
+  CHECK(seconds(half.ranks[0].seconds, TimeClass::expert_communication) == Approx(0.125));
+  CHECK(total(half.ranks[0].seconds) == Approx(0.5));
+}
+
+TEST_CASE("communication inside an operation is never longer than the operation") {
+  Trace trace = two_ranks(0);
+  trace.spans[0].inner = index_of(trace.inner, {0.75, 0.75, 1, 1});
+  const InnerCommunication inner = inner_of(trace, trace.spans[0]);
+  CHECK(inner == InnerCommunication{0.75, 0.25, 0, 0});
+  CHECK(index_of(trace.inner, {}) == 0);
+  CHECK(index_of(trace.inner, {0.75, 0.75, 1, 1}) == trace.spans[0].inner);
+}
+
+TEST_CASE("waiting for a copy between GPU and host is a class of its own") {
+  HandMade make;
+  const auto forward = make.add(0, OpKind::forward, 0, 0, 0, 1);
+  const auto down = make.add(0, OpKind::offload, 0, 0, 0, 1.5);
+  const auto backward = make.add(0, OpKind::backward, 0, 0, 1.5, 3.5, {forward, down});
+  const auto gradients = make.add(0, OpKind::offload_grad, 0, -1, 3.5, 4, {backward});
+  const auto optimizer = make.add(0, OpKind::optimizer_step, 0, -1, 4, 5, {gradients});
+  make.add(0, OpKind::reload_param, 0, -1, 5, 5.25, {optimizer});
+  const Summary summary = summarise(make.finish());
+  CHECK(seconds(summary.mean, TimeClass::host_copies) == Approx(0.5 + 0.5 + 0.25));
+  CHECK(seconds(summary.critical_path.seconds, TimeClass::host_copies) == Approx(1.5 + 0.5 + 0.25));
+  CHECK(total(summary.mean) == Approx(5.25));
+  CHECK(total(summary.critical_path.seconds) == Approx(5.25));
+  CHECK(summary.bubble_fraction == 0);
+}
+
 TEST_CASE("waiting for a gradient reduction before the optimizer is exposed data-parallel communication") {
   HandMade make;
   const auto forward = make.add(0, OpKind::forward, 0, 0, 0, 1);
