@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace stagecraft {
@@ -34,6 +35,9 @@ constexpr std::array<const char*, slice_class_count> words = {
 std::int64_t part_before(std::int64_t whole, std::int64_t at, std::int64_t length) {
   return std::llround(static_cast<double>(whole) * static_cast<double>(at) / static_cast<double>(length));
 }
+
+using Four = std::int32_t __attribute__((vector_size(16)));
+using FourLong = std::int64_t __attribute__((vector_size(32)));
 
 }  // namespace
 
@@ -153,6 +157,7 @@ std::uint8_t SliceRow::slot_of(SliceClass kind) {
   const auto found = std::find(slots_.begin(), slots_.end(), kind);
   const auto slot = static_cast<std::uint8_t>(found - slots_.begin());
   if (found == slots_.end()) slots_.push_back(kind);
+  if (slots_.size() > few_slots && more_sums_.empty()) more_sums_.resize(blocks_.size());
   return slot;
 }
 
@@ -172,7 +177,8 @@ void SliceRow::append(const Slice& slice) {
   const std::size_t i = span_.size();
   if (i % block_size == 0) {
     block_begin_.push_back(slice.begin_ns);
-    blocks_.emplace_back().sum = sum_;
+    std::copy_n(sum_.begin(), few_slots, blocks_.emplace_back().sum.begin());
+    if (!more_sums_.empty()) std::copy_n(sum_.begin() + few_slots, more_slots, more_sums_.emplace_back().begin());
   }
   const std::int64_t length = slice.end_ns - slice.begin_ns;
   const std::int64_t tensor = std::clamp<std::int64_t>(slice.tensor_ns, 0, length);
@@ -201,14 +207,14 @@ void SliceRow::append(const Slice& slice) {
   Block& block = blocks_.back();
   block.slot[i % block_size] = slot;
   const std::int64_t end = slice.end_ns - block_begin_.back();
-  if (far_end_.empty() && end > std::numeric_limits<std::uint32_t>::max()) go_far();
-  const bool far = !far_end_.empty() || end > std::numeric_limits<std::uint32_t>::max();
+  const bool far = !far_end_.empty() || end > std::numeric_limits<std::int32_t>::max();
+  if (far && far_end_.empty()) go_far();
   if (far) {
     far_begin_.push_back(slice.begin_ns);
     far_end_.push_back(slice.end_ns);
   } else {
-    block.end[i % block_size] = static_cast<std::uint32_t>(end);
-    block.length[i % block_size] = static_cast<std::uint32_t>(length);
+    block.begin[i % block_size] = static_cast<std::int32_t>(end - length);
+    block.end[i % block_size] = static_cast<std::int32_t>(end);
   }
   span_.push_back(slice.span);
   end_ = slice.end_ns;
@@ -229,7 +235,7 @@ std::size_t SliceRow::at(std::int64_t time_ns) const {
 }
 
 /// The last block, from block `at` on, that begins at or before `time_ns`; `at` itself if none does.
-std::size_t SliceRow::block_at(std::int64_t time_ns, std::size_t at) const {
+std::size_t SliceRow::block_of(std::int64_t time_ns, std::size_t at) const {
   const std::size_t blocks = block_begin_.size();
   constexpr std::size_t window = 8;  // counted without a branch, which would be mispredicted
   if (at + window < blocks) {
@@ -249,49 +255,61 @@ std::size_t SliceRow::block_at(std::int64_t time_ns, std::size_t at) const {
   return at;
 }
 
-std::size_t SliceRow::before(std::int64_t time_ns, std::size_t at, SlotTime& time) const {
-  if (span_.empty()) return time.fill(0), at;
-  at = block_at(time_ns, at);
+void SliceRow::move_tensor_part(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, SlotTime& time) const {
+  const std::int64_t begin = begin_ns(i), length = end_ns(i) - begin;
+  const std::int64_t part =
+      part_before(tensor_[i], to_ns - begin, length) - part_before(tensor_[i], from_ns - begin, length);
+  time[slot(i)] -= part;
+  time[tensor_slot_] += part;
+}
+
+void SliceRow::move_inner_parts(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, SlotTime& time) const {
+  const std::int64_t begin = begin_ns(i), length = end_ns(i) - begin;
+  for (std::size_t k = 0; k < inner_classes.size(); ++k) {
+    const std::int64_t whole = inner_[i][k];
+    const std::int64_t part = part_before(whole, to_ns - begin, length) - part_before(whole, from_ns - begin, length);
+    time[slot(i)] -= part;
+    time[inner_slots_[k]] += part;
+  }
+}
+
+void SliceRow::before(std::int64_t time_ns, std::size_t at, SlotTime& time) const {
   const Block& block = blocks_[at];
-  const std::size_t slots = slots_.size(), first = at * block_size, count = std::min(block_size, size() - first);
-  for (std::size_t s = 0; s < slots; ++s) time[s] = block.sum[s];
-  const bool plain = tensor_.empty() && inner_.empty(), near = far_end_.empty();
-  if (plain && near) {
-    // Every slice adds what of it lies before the time, which may be nothing; empty places have no length.
-    const std::int64_t within = time_ns - block_begin_[at];
+  if (slots_.size() <= few_slots && tensor_.empty() && inner_.empty() && far_end_.empty()) {
+    // Every slice adds what of it lies before the time, which may be nothing; empty places have no length. No branch
+    // and no address depends on the data, so that the compiler does several slices or slots at once.
+    constexpr std::int64_t latest = std::numeric_limits<std::int32_t>::max();
+    const auto within = static_cast<std::int32_t>(std::clamp<std::int64_t>(time_ns - block_begin_[at], 0, latest));
+    const Four first_slots{0, 1, 2, 3}, last_slots{4, 5, 6, 7};
+    Four first{}, last{};
     for (std::size_t i = 0; i < block_size; ++i) {
-      const std::int64_t length = block.length[i], inside = within - (block.end[i] - length);
-      time[block.slot[i]] += std::min(std::max<std::int64_t>(inside, 0), length);
+      const std::int32_t inside = std::min(within, block.end[i]) - std::min(within, block.begin[i]);
+      const std::int32_t slot = block.slot[i];
+      first += (slot + Four{} == first_slots) & inside;
+      last += (slot + Four{} == last_slots) & inside;
     }
-    return at;
+    FourLong sums[2];
+    std::memcpy(sums, block.sum.data(), sizeof(sums));
+    sums[0] += __builtin_convertvector(first, FourLong);
+    sums[1] += __builtin_convertvector(last, FourLong);
+    std::memcpy(time.data(), sums, sizeof(sums));
+    return;
   }
-  std::size_t i = 0;
-  const auto add_part = [&](std::int64_t inside, std::int64_t part, const InnerTime& inner) {
-    std::int64_t rest = inside - part;
-    for (std::size_t k = 0; !inner_.empty() && k < inner.size(); ++k) {
-      time[inner_slots_[k]] += inner[k];
-      rest -= inner[k];
-    }
-    time[block.slot[i]] += rest;
-    time[tensor_slot_] += part;
-  };
-  for (; i < count && end_ns(first + i) <= time_ns; ++i) {
-    add_part(end_ns(first + i) - begin_ns(first + i), tensor(first + i), inner(first + i));
+  std::copy(block.sum.begin(), block.sum.end(), time.begin());
+  if (!more_sums_.empty()) std::copy_n(more_sums_[at].begin(), more_slots, time.begin() + few_slots);
+  const std::size_t first = at * block_size, last = std::min(first + block_size, size());
+  for (std::size_t i = first; i < last && begin_ns(i) < time_ns; ++i) {
+    add_part(i, begin_ns(i), std::min(end_ns(i), time_ns), time);
   }
-  if (i == count || begin_ns(first + i) >= time_ns) return at;
-  const std::int64_t begin = begin_ns(first + i), length = end_ns(first + i) - begin, inside = time_ns - begin;
-  InnerTime cut = inner(first + i);
-  for (std::int64_t& part : cut) part = part_before(part, inside, length);
-  add_part(inside, part_before(tensor(first + i), inside, length), cut);
-  return at;
 }
 
 TimeByClass SliceRow::between(std::int64_t from_ns, std::int64_t to_ns) const {
   TimeByClass time{};
-  if (to_ns <= from_ns) return time;
-  SlotTime first, last;
-  const std::size_t block = before(from_ns, 0, first);
-  before(to_ns, block, last);
+  if (to_ns <= from_ns || span_.empty()) return time;
+  SlotTime first{}, last{};
+  const std::size_t block = block_of(from_ns, 0);
+  before(from_ns, block, first);
+  before(to_ns, block_of(to_ns, block), last);
   for (std::size_t s = 0; s < slots_.size(); ++s) last[s] -= first[s];
   add(last, time);
   return time;

@@ -1,6 +1,6 @@
 #pragma once
 // A row of a timeline that can be summed over any stretch of time at a cost that follows what is asked, not how many
-// slices there are: sums of time by class after every 8 slices. Times are whole nanoseconds, so sums are exact: what
+// slices there are: sums of time by class after every 7 slices. Times are whole nanoseconds, so sums are exact: what
 // the pixel columns of a row add up to is what the row adds up to.
 
 #include <array>
@@ -68,8 +68,10 @@ class SliceRow {
   };
 
   /// Nanoseconds by the slots of this row: slot s counts class slots()[s]. A row has few classes, and sums over few
-  /// numbers are what zooming out costs.
-  using SlotTime = std::array<std::int64_t, slice_class_count>;
+  /// numbers are what zooming out costs. Slots that a row does not use are 0 in every sum, so that loops over the first
+  /// `few_slots`, or over all, may have a fixed length.
+  using SlotTime = std::array<std::int64_t, slice_class_count + 1>;
+  static constexpr std::size_t few_slots = 8;
   const std::vector<SliceClass>& slots() const { return slots_; }
   void add(const SlotTime& slot_time, TimeByClass& time) const;
 
@@ -79,11 +81,16 @@ class SliceRow {
 
   std::size_t size() const { return span_.size(); }
   Slice operator[](std::size_t i) const { return {begin_ns(i), end_ns(i), tensor(i), kind(i), span_[i], inner(i)}; }
-  std::int64_t begin_ns(std::size_t i) const { return far_end_.empty() ? end_ns(i) - length_of(i) : far_begin_[i]; }
+  std::int64_t begin_ns(std::size_t i) const {
+    return far_end_.empty() ? block_begin_[i / block_size] + blocks_[i / block_size].begin[i % block_size]
+                            : far_begin_[i];
+  }
   std::int64_t end_ns(std::size_t i) const {
     return far_end_.empty() ? block_begin_[i / block_size] + blocks_[i / block_size].end[i % block_size] : far_end_[i];
   }
-  SliceClass kind(std::size_t i) const { return slots_[blocks_[i / block_size].slot[i % block_size]]; }
+  std::size_t slot(std::size_t i) const { return blocks_[i / block_size].slot[i % block_size]; }
+  std::size_t tensor_slot() const { return tensor_slot_; }  // of a row in which slices have tensor parts
+  SliceClass kind(std::size_t i) const { return slots_[slot(i)]; }
   std::uint32_t span(std::size_t i) const { return span_[i]; }
 
   /// Index of the first slice that ends after `time_ns`; size() if there is none.
@@ -95,9 +102,19 @@ class SliceRow {
   TimeByClass between(std::int64_t from_ns, std::int64_t to_ns) const;
   TimeByClass sum() const;
 
-  /// Sums of all that lies before `time_ns`: those of a block and of at most 8 slices. `block` is where to begin to
-  /// look, not after the one wanted; returned is the block that was found.
-  std::size_t before(std::int64_t time_ns, std::size_t block, SlotTime& time) const;
+  /// The block, not before `from`, that a sum of what lies before `time_ns` needs. Precondition: the row has slices.
+  std::size_t block_of(std::int64_t time_ns, std::size_t from) const;
+  /// Sums of all that lies before `time_ns`, from the block that block_of() found: its sums and those of its slices. Of
+  /// a row of at most few_slots classes only those are written.
+  void before(std::int64_t time_ns, std::size_t block, SlotTime& time) const;
+  /// Adds what of slice i lies within [from_ns, to_ns).
+  void add_part(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, SlotTime& time) const {
+    const std::int64_t begin = begin_ns(i), end = end_ns(i);
+    const std::int64_t first = begin > from_ns ? begin : from_ns, last = end < to_ns ? end : to_ns;
+    time[slot(i)] += last - first;
+    if (!tensor_.empty()) move_tensor_part(i, first, last, time);
+    if (!inner_.empty()) move_inner_parts(i, first, last, time);
+  }
 
   /// Asks for a block that will be wanted soon: most of the time of a sum is spent waiting for memory.
   [[gnu::always_inline]] void expect(std::size_t block) const {  // else GCC takes it for a call without effect
@@ -107,27 +124,30 @@ class SliceRow {
     __builtin_prefetch(at + 64);
   }
 
-  static constexpr std::size_t block_size = 8;
+  static constexpr std::size_t block_size = 7;
 
  private:
-  /// 8 slices, together in memory: times relative to the begin of the first one. Four lines of a cache, of which a sum
-  /// over seven classes reads two.
+  /// 7 slices, together in memory: times relative to the begin of the first one. Two lines of a cache, since zooming
+  /// out takes as long as memory does.
   struct alignas(64) Block {
+    std::array<std::int64_t, few_slots> sum{};            // of all slices before the block
+    std::array<std::int32_t, block_size> begin{}, end{};  // nanoseconds; unused where a row has far times
     std::array<std::uint8_t, block_size> slot{};
-    std::array<std::uint32_t, block_size> end{}, length{};  // nanoseconds; unused where a row has far times
-    SlotTime sum{};                                         // of all slices before the block
   };
+  static constexpr std::size_t more_slots = slice_class_count + 1 - few_slots;
 
-  std::int64_t length_of(std::size_t i) const { return blocks_[i / block_size].length[i % block_size]; }
   std::int64_t tensor(std::size_t i) const { return tensor_.empty() ? 0 : tensor_[i]; }
   InnerTime inner(std::size_t i) const { return inner_.empty() ? InnerTime{} : inner_[i]; }
-  std::size_t block_at(std::int64_t time_ns, std::size_t at) const;
+  void move_tensor_part(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, SlotTime& time) const;
+  void move_inner_parts(std::size_t i, std::int64_t from_ns, std::int64_t to_ns, SlotTime& time) const;
   std::uint8_t slot_of(SliceClass kind);
   void go_far();
 
   std::vector<std::int64_t> block_begin_;  // begin of slice i * block_size
   std::vector<Block> blocks_;
-  std::vector<std::int64_t> far_begin_, far_end_;  // of rows in which 8 slices last longer than 4 s; else empty
+  std::vector<std::array<std::int64_t, more_slots>>
+      more_sums_;                                  // [block] of the further slots; empty if there are none
+  std::vector<std::int64_t> far_begin_, far_end_;  // of rows in which 7 slices last longer than 2 s; else empty
   std::vector<std::int64_t> tensor_;               // empty if no slice has any
   std::vector<InnerTime> inner_;                   // the same
   std::vector<std::uint32_t> span_;

@@ -43,7 +43,6 @@ class Frame {
 
   void paint(const Part& part, QThreadPool* pool) {
     if (part.right <= part.left || part.bottom <= part.top) return;
-    clear(part);
     bounds_.clear();
     const double ns_per_column = view_.axis.seconds_per_pixel() / dpr_ * 1e9;
     for (const Source& source : view_.sources) {
@@ -51,10 +50,15 @@ class Frame {
       bounds_.push_back(column_bounds(begin, ns_per_column, part.right - part.left));
     }
     std::vector<std::size_t> rows;
+    int reached = part.top;
     for (std::size_t i = 0; i < view_.rows.size(); ++i) {
       const int top = top_of(view_.rows[i]), bottom = bottom_of(view_.rows[i]);
-      if (bottom > part.top && top < part.bottom) rows.push_back(i);
+      if (bottom <= part.top || top >= part.bottom) continue;
+      rows.push_back(i);
+      clear(part, reached, top);
+      reached = std::max(reached, painted(view_.rows[i]) ? bottom : top);
     }
+    clear(part, reached, part.bottom);
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       for (std::size_t i = next++; i < rows.size(); i = next++) paint_row(view_.rows[rows[i]], part);
@@ -69,8 +73,11 @@ class Frame {
   int top_of(const Row& row) const { return device(row.y - view_.scroll_y); }
   int bottom_of(const Row& row) const { return device(row.y + row.height - view_.scroll_y); }
 
-  void clear(const Part& part) {
-    for (int y = part.top; y < part.bottom; ++y) {
+  /// Whether all of a row is painted, so that nothing needs to be cleared.
+  bool painted(const Row& row) const { return row.kind != RowKind::memory && !row.lanes.empty(); }
+
+  void clear(const Part& part, int top, int bottom) {
+    for (int y = std::max(top, part.top); y < std::min(bottom, part.bottom); ++y) {
       std::fill_n(bits_ + y * stride_ + part.left, part.right - part.left, view_.palette.background);
     }
   }

@@ -51,11 +51,18 @@ void paint_empty(QPainter& painter, QSize size, const TimelineView& view) {
 
 void paint_timeline(QPainter& painter, QSize size, const TimelineView& view, PaintCache* cache) {
   const double dpr = painter.device()->devicePixelRatioF();
-  painter.fillRect(QRectF(QPointF(0, 0), QSizeF(size)), QColor(view.palette.background));
   const Layout layout = layout_of(view, size);
+  const bool vector = is_vector(painter);
+  const QRectF whole(QPointF(0, 0), QSizeF(size));
+  if (vector || view.rows.empty()) {
+    painter.fillRect(whole, QColor(view.palette.background));
+  } else {  // the rows bring their own
+    for (const QRectF& around : {whole.intersected({0, 0, whole.width(), layout.rows.top()}), layout.legend}) {
+      painter.fillRect(around, QColor(view.palette.background));
+    }
+  }
   paint_title(painter, layout, view);
   if (view.rows.empty()) return paint_empty(painter, size, view);
-  const bool vector = is_vector(painter);
   if (!vector || !paint_rows_as_shapes(painter, layout, view)) {
     PaintCache own;
     PaintCache& used = cache != nullptr ? *cache : own;
