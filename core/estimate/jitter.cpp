@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <random>
 #include <vector>
+
+#include "base/normal_draw.hpp"
 
 namespace stagecraft {
 namespace {
 
 constexpr std::int64_t most_replicas = 64;
-
-/// Standard normal draws by Box and Muller; the standard library's differ between implementations.
-double normal(std::mt19937_64& draw) {
-  constexpr double scale = 1.0 / 9007199254740992.0;  // 2^-53
-  const double radius = (static_cast<double>(draw() >> 11U) + 1) * scale;
-  const double angle = static_cast<double>(draw() >> 11U) * scale;
-  return std::sqrt(-2 * std::log(radius)) * std::cos(2 * std::numbers::pi * angle);
-}
 
 std::vector<bool> computing_nodes(const Schedule& schedule, const Graph& graph) {
   std::vector<bool> computes;
@@ -61,7 +54,8 @@ JitteredSteps jittered_steps(const JitterSpec& jitter, const NodeCosts& costs, c
     double slowest = 0;
     for (std::int64_t replica = 0; replica < result.replicas; ++replica) {
       for (std::size_t node = 0; node < durations.size(); ++node) {
-        if (computes[node]) durations[node] = costs.expected_s[node] * std::exp(sigma * normal(draw) - variance / 2);
+        if (computes[node])
+          durations[node] = costs.expected_s[node] * std::exp(sigma * normal_draw(draw) - variance / 2);
       }
       longest_path(graph, durations, times);
       slowest = std::max(slowest, times.makespan_s);

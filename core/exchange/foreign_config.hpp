@@ -67,4 +67,7 @@ ForeignConfig foreign_from_arguments(std::string_view text, const std::string& f
 
 inline constexpr std::size_t largest_foreign_text = std::size_t{1} << 20;
 
+/// Whether brackets and braces stand deeper than 64 in one another: libraries read them by recursion.
+bool nests_too_deep(std::string_view text);
+
 }  // namespace stagecraft

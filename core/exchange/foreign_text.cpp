@@ -121,6 +121,16 @@ bool is_key(const std::string& word) {
 
 }  // namespace
 
+bool nests_too_deep(std::string_view text) {
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > 64) return true;
+  }
+  return false;
+}
+
 ForeignConfig foreign_from_json(std::string_view text, const std::string& file) {
   check_size(text, file);
   const JsonDocument document = JsonDocument::from_text(text, file);

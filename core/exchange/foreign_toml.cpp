@@ -44,21 +44,11 @@ void flatten(const toml::table& table, const std::string& prefix, int depth, For
   }
 }
 
-bool is_too_deep(std::string_view text) {
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > 64) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 ForeignConfig foreign_from_toml(std::string_view text, const std::string& file) {
   ForeignConfig config(file);
-  if (text.size() > largest_foreign_text || is_too_deep(text)) {
+  if (text.size() > largest_foreign_text || nests_too_deep(text)) {
     throw InputError(
         {file, 0, 0, "", "a TOML text with deep nesting or of more than 1 MiB", "a plain configuration", ""});
   }

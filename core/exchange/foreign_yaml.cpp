@@ -49,21 +49,11 @@ bool has_alias(std::string_view text) {
   return false;
 }
 
-bool is_too_deep(std::string_view text) {
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > 64) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 ForeignConfig foreign_from_yaml(std::string_view text, const std::string& file) {
   ForeignConfig config(file);
-  if (text.size() > largest_foreign_text || has_alias(text) || is_too_deep(text)) {
+  if (text.size() > largest_foreign_text || has_alias(text) || nests_too_deep(text)) {
     throw InputError(
         {file, 0, 0, "", "a YAML text with aliases, deep nesting or of more than 1 MiB", "a plain configuration", ""});
   }

@@ -2,20 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <random>
 #include <vector>
 
+#include "base/normal_draw.hpp"
+
 namespace stagecraft {
 namespace {
-
-/// Standard normal draws by Box and Muller; the standard library's differ between implementations.
-double normal(std::mt19937_64& draw) {
-  constexpr double scale = 1.0 / 9007199254740992.0;  // 2^-53
-  const double radius = (static_cast<double>(draw() >> 11U) + 1) * scale;
-  const double angle = static_cast<double>(draw() >> 11U) * scale;
-  return std::sqrt(-2 * std::log(radius)) * std::cos(2 * std::numbers::pi * angle);
-}
 
 double busiest_of(std::vector<double>& loads, std::size_t ranks, double capacity) {
   double all = 0;
@@ -49,7 +42,7 @@ double busiest_expert_rank(const Plan& plan) {
   for (const Layer& layer : plan.layers) {
     if (layer.kind != LayerKind::block || !block_kind(plan.model, layer.index).experts) continue;
     if (blocks == most_blocks) break;
-    for (double& load : loads) load = std::exp(experts.imbalance * normal(draw));
+    for (double& load : loads) load = std::exp(experts.imbalance * normal_draw(draw));
     sum += busiest_of(loads, ranks, moe.capacity_factor);
     ++blocks;
   }

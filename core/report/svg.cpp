@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/xml_text.hpp"
 #include "report/timeline_rows.hpp"
 
 namespace stagecraft {
@@ -14,26 +15,6 @@ namespace {
 
 constexpr double left = 110, right = 20, top = 34, compute_height = 26, other_height = 9, row_gap = 3, rank_gap = 5;
 constexpr double narrowest = 1.5;  // pixels that a span needs to be drawn on its own
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 /// 1, 2 or 5 times a power of ten, for about ten ticks.
 double tick_length(double length) {
@@ -70,7 +51,7 @@ class Picture {
                "<rect width=\"1.5\" height=\"6\" fill=\"#c4c4c4\"/></pattern></defs>\n"
                "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
                "<text x=\"{2:.0f}\" y=\"20\" font-size=\"13\">{3}</text>\n",
-               options_.width, height, left, escaped(title())) +
+               options_.width, height, left, xml_text(title())) +
            fmt::to_string(body_) + "</svg>\n";
   }
 
@@ -114,7 +95,7 @@ class Picture {
       columns_[column][static_cast<std::size_t>(kind)] += width;
       return;
     }
-    const std::string name = escaped(short_name(trace_, span));
+    const std::string name = xml_text(short_name(trace_, span));
     add("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\" stroke=\"#ffffff\" "
         "stroke-width=\"{}\"><title>{} {:.6g} to {:.6g} {}</title></rect>\n",
         x, y, width, height, paint(kind).fill, width > 6 ? 0.5 : 0, name, span.begin_s, span.end_s, options_.unit);

@@ -4,31 +4,13 @@
 
 #include <algorithm>
 
+#include "base/xml_text.hpp"
+
 namespace stagecraft {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 std::string title(const std::string& tooltip) {
-  return tooltip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tooltip));
+  return tooltip.empty() ? "" : fmt::format("<title>{}</title>", xml_text(tooltip));
 }
 
 }  // namespace
@@ -69,7 +51,7 @@ void SvgCanvas::text(Point at, const std::string& words, const TextStyleSvg& sty
       "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.1f}\" fill=\"{}\" text-anchor=\"{}\"{}{}>{}</text>\n", at.x, at.y,
       style.font, style.fill, style.anchor, style.bold ? " font-weight=\"bold\"" : "",
       style.halo ? " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"" : "",
-      escaped(words));
+      xml_text(words));
 }
 
 std::string SvgCanvas::document(double width, double height) const {

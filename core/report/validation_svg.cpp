@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/xml_text.hpp"
 #include "report/validation.hpp"
 
 namespace stagecraft {
@@ -13,21 +14,6 @@ namespace {
 constexpr double left = 70, top = 30, side = 560, legend = 240;
 constexpr std::array colours{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b",
                              "#e377c2", "#7f7f7f", "#bcbd22", "#17becf", "#393b79", "#637939"};
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
 
 struct Axis10 {
   double low = 0, high = 1;  // decades
@@ -84,7 +70,7 @@ std::string scatter_svg(const Validation& validation) {
     colour_of.emplace(group.name, colour);
     if (y > top + side) continue;
     names += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"4\" fill=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
-                         left + side + 20, y, colour, left + side + 30, y + 4, escaped(group.name));
+                         left + side + 20, y, colour, left + side + 30, y + 4, xml_text(group.name));
     y += 18;
   }
   std::string out = fmt::format(
@@ -98,7 +84,7 @@ std::string scatter_svg(const Validation& validation) {
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\" fill-opacity=\"0.6\"><title>{}: {:+.1f} "
         "%</title></circle>\n",
         left + axis.place(outcome.step_time->measured), top + side - axis.place(outcome.step_time->predicted),
-        colour_of.at(outcome.record.group), escaped(outcome.record.id), 100 * outcome.step_time->error);
+        colour_of.at(outcome.record.group), xml_text(outcome.record.id), 100 * outcome.step_time->error);
   }
   return out + names + "</svg>\n";
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/xml_text.hpp"
 #include "search/table.hpp"
 
 namespace stagecraft {
@@ -38,22 +39,6 @@ double tick_step(const Scale& scale) {
     if (factor * power >= rough) return factor * power;
   }
   return 10 * power;
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char letter : text) {
-    if (letter == '&') {
-      out += "&amp;";
-    } else if (letter == '<') {
-      out += "&lt;";
-    } else if (letter == '>') {
-      out += "&gt;";
-    } else {
-      out += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-    }
-  }
-  return out;
 }
 
 double x_of(const Scale& scale, double value) {
@@ -93,9 +78,9 @@ void draw_axes(std::string& out, const PointColumn& across, const PointColumn& u
         fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6, y_of(y, value) + 4, label);
   });
   out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", left + width / 2, top + height + 36,
-                     escaped(title_of(across)));
+                     xml_text(title_of(across)));
   out += fmt::format("<text x=\"14\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {0})\">{1}</text>\n",
-                     top + height / 2, escaped(title_of(up)));
+                     top + height / 2, xml_text(title_of(up)));
 }
 
 }  // namespace
@@ -113,7 +98,7 @@ std::string front_svg(const PointTable& table) {
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       left + width + right, top + height + bottom);
   out += fmt::format("<text x=\"{}\" y=\"20\">{}: {} points, {} without figures</text>\n", left,
-                     escaped(table.scenario), table.points.size(), table.points.size() - shown.size());
+                     xml_text(table.scenario), table.points.size(), table.points.size() - shown.size());
   draw_axes(out, across, up, x, y);
 
   std::vector<Point> front;
@@ -137,7 +122,7 @@ std::string front_svg(const PointTable& table) {
       name += fmt::format(", {}={}", table.axes[i].path, point.values[i]);
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n",
                        x_of(x, point.figures.*across.member), y_of(y, point.figures.*up.member), point.on_front ? 5 : 3,
-                       fill, escaped(name));
+                       fill, xml_text(name));
   }
   out += fmt::format(
       "<text x=\"{}\" y=\"{}\">blue: Pareto front; grey: dominated; red ring: does not fit in memory</text>\n</svg>\n",
