@@ -2,22 +2,11 @@
 
 #include <algorithm>
 
+#include "cost/faulty_groups.hpp"
 #include "cost/straggler.hpp"
 #include "topology/host_link.hpp"
 
 namespace stagecraft {
-namespace {
-
-GroupShape group_shape(const Plan& plan, const Topology& topology, Axis axis) {
-  std::vector<GpuId> members;
-  for (const Rank rank : group_of(plan.degrees, axis, representative(plan, PipelineRank{0}))) {
-    members.push_back(gpu_of(plan, rank));
-  }
-  return shape_of(topology, members, world_size(plan.degrees));
-}
-
-}  // namespace
-
 CostModel make_cost_model(const Plan& plan, const Topology& topology, const Calibration& calibration) {
   CostModel model;
   model.gpu = plan.gpu;
@@ -26,17 +15,18 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   const NodeSpec& node = topology.cluster.node;
   const double sharers = static_cast<double>(std::min<std::int64_t>(topology.gpus_per_node, world_size(plan.degrees)));
   model.law.host_adam_s = plan.run.offload.host_adam_s * sharers;
-  model.host_rate = host_rate(node);
+  model.host_rate = host_rate(topology.wired);
+  for (const NodeWiring& variant : topology.variants)
+    model.host_rate = std::min(model.host_rate, host_rate(variant.wired));
   const double drives = std::min(node.nvme_read.value, node.nvme_write.value) / std::max(1.0, sharers);
   model.nvme_rate = {std::min(model.host_rate.value, drives)};
-  model.tensor = group_shape(plan, topology, Axis::tensor);
-  model.context = group_shape(plan, topology, Axis::context);
-  model.data = group_shape(plan, topology, Axis::data);
-  model.shard = group_shape(plan, topology, Axis::shard);
-  model.replica = group_shape(plan, topology, Axis::replica);
-  model.embedding = group_shape(plan, topology, Axis::embedding);
-  model.slowest =
-      constant(calibration, "rank_spread").value * expected_maximum(static_cast<double>(world_size(plan.degrees)));
+  model.tensor = worst_shape(plan, topology, Axis::tensor);
+  model.context = worst_shape(plan, topology, Axis::context);
+  model.data = worst_shape(plan, topology, Axis::data);
+  model.shard = worst_shape(plan, topology, Axis::shard);
+  model.replica = worst_shape(plan, topology, Axis::replica);
+  model.embedding = worst_shape(plan, topology, Axis::embedding);
+  model.slowest = slowest_rank(plan, calibration, slowest_gpu(plan, topology));
   model.block_wait = constant(calibration, "block_spread").value * expected_maximum(model.shard.ranks);
   model.broadcasts = {constant(calibration, "broadcast_ms").value * 1e-3 * model.shard.ranks};
   return model;
