@@ -74,9 +74,9 @@ Job pipeline_job(const std::string& root, const Library& library, std::int64_t g
 
 /// The bare loop on the operations and flows of the same job; before any simulation of this process.
 bench::BareRun bare_run(const Job& job) {
-  const std::vector<BodyTime> bodies = time_bodies(job.model, job.schedule, job.plan);
+  const LocalCosts costs = local_costs(job.plan, job.schedule, job.model, job.topology, true);
   const TrafficSample sample = traffic_sample(job.plan, job.topology, true);
-  return bench::play_bare(make_playbook(job.plan, job.schedule, job.model, bodies, job.topology, sample, true),
+  return bench::play_bare(make_playbook(job.plan, job.schedule, costs, job.topology, sample, true),
                           job.graph);
 }
 

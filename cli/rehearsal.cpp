@@ -13,6 +13,7 @@
 #include "estimate/memory_counters.hpp"
 #include "estimate/staleness.hpp"
 #include "estimate/steady_state.hpp"
+#include "fault_costs.hpp"
 #include "report/make_report.hpp"
 #include "schedule/check.hpp"
 #include "schedule/lower.hpp"
@@ -50,6 +51,32 @@ Findings check_walk(const Plan& plan, const Topology& topology) {
            ""}};
 }
 #endif
+
+/// What faults cost: each alone in closed form, all together as played; and whether replicas were folded.
+void note_faults(const RehearsalOptions& options, const Scenario& scenario, const Plan& plan, const Schedule& schedule,
+                 const Graph& graph, const CostModel& costs, const Topology& topology, const Trace& trace,
+                 std::int32_t steps, Findings& findings) {
+#ifdef STAGECRAFT_HAVE_SIM
+  const Folding folding = folding_of(plan, graph, topology, steps);
+  if (!options.estimate && !folding.note.empty())
+    findings.push_back({Severity::note, "folding", "/cluster", folding.note, ""});
+#endif
+  if (scenario.cluster.faults.empty()) return;
+  const Findings each = fault_costs(scenario, plan, schedule, graph, costs.calibration, steps);
+  findings.insert(findings.end(), each.begin(), each.end());
+  ClusterSpec cluster = scenario.cluster;
+  cluster.faults.clear();
+  const Topology sound = build_topology(cluster);
+  const CostModel sound_costs = make_cost_model(plan, sound, costs.calibration);
+  const Estimate closed_form = estimate(plan, schedule, graph, sound_costs, sound, steps);
+  RehearsalOptions how = options;
+  how.counters = false;
+  const double without = play(how, closed_form, plan, schedule, graph, sound_costs, sound).end_s;
+  findings.push_back({Severity::note, "faults", "/cluster/faults",
+                      fmt::format("all faults together: {} instead of {} ({:+.1f} %)", to_text(Seconds{trace.end_s}),
+                                  to_text(Seconds{without}), 100 * (trace.end_s / without - 1)),
+                      ""});
+}
 
 void sign(Trace& trace, const Scenario& scenario, const RehearsalOptions& options, const Calibration& calibration) {
   trace.producer = "stagecraft " STAGECRAFT_VERSION;
@@ -101,6 +128,7 @@ Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
   const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(schedule));
   const Estimate closed_form = estimate(plan, schedule, graph, costs, topology, steps);
   Trace trace = play(options, closed_form, plan, schedule, graph, costs, topology);
+  note_faults(options, scenario, plan, schedule, graph, costs, topology, trace, steps, findings);
   sign(trace, scenario, options, costs.calibration);
   if (options.counters) add_memory_counters(trace, plan, schedule);
 

@@ -27,6 +27,8 @@ const char* word_of(FabricKind kind) {
       return "fat tree";
     case FabricKind::rail_optimised:
       return "rail-optimised";
+    case FabricKind::dragonfly:
+      return "dragonfly";
   }
   return "";
 }

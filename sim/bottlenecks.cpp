@@ -33,22 +33,38 @@ std::vector<Use> uses_by_link(std::span<const ClassTraffic> traffic) {
   return uses;
 }
 
-/// Rates per link of the topology, without building its name.
-double rate_of(const Topology& topology, LinkId id) {
+/// What a link of the topology carries, without building its name.
+struct Carried {
+  double rate = 0;
+  double left = 1;  // after faults
+  bool in_node = true;
+};
+
+Carried carried_by(const Topology& topology, LinkId id) {
   const std::int64_t in_nodes = topology.cluster.nodes * topology.links_per_node;
-  if (id.value >= in_nodes) return link(topology, id).achieved.value;
-  return topology.node_links[static_cast<std::size_t>(id.value % topology.links_per_node)].achieved.value;
+  if (id.value >= in_nodes) {
+    const Link trunk = link(topology, id);
+    return {trunk.achieved.value, trunk.left, false};
+  }
+  const Link& found = wiring_of(topology, NodeId(id.value / topology.links_per_node))
+                          .node_links[static_cast<std::size_t>(id.value % topology.links_per_node)];
+  return {found.achieved.value, found.left, true};
 }
 
 std::vector<UsedLink> used_links(const std::vector<Use>& uses, std::span<const double> idle_rates,
                                  const Topology& topology) {
   std::vector<UsedLink> links;
+  Carried carried;
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    if (i == 0 || uses[i].link != uses[i - 1].link)
-      links.push_back({i, i, uses[i].link, rate_of(topology, uses[i].link)});
+    if (i == 0 || uses[i].link != uses[i - 1].link) {
+      carried = carried_by(topology, uses[i].link);
+      links.push_back({i, i, uses[i].link, carried.rate});
+    }
     links.back().last = i + 1;
+    // Calibration measured nodes and NICs; how flows meet on cables between switches is for the links to say.
+    if (!carried.in_node) continue;
     const double alone = static_cast<double>(uses[i].one) * idle_rates[static_cast<std::size_t>(uses[i].traffic)];
-    links.back().rate = std::max(links.back().rate, alone);
+    links.back().rate = std::max(links.back().rate, alone * carried.left);
   }
   return links;
 }

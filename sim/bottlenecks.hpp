@@ -30,7 +30,8 @@ struct Bottlenecks {
 };
 
 /// `idle_rates[k]`: units/s of class k on an idle network (0: it never sends).
-/// A link carries at least what calibration says one communicator alone achieves on it. Links that all classes together
+/// A link of a node carries at least what calibration says one communicator alone achieves on it (less what faults
+/// take); a cable between switches carries its rate. Links that all classes together
 /// cannot fill are left out.
 Bottlenecks find_bottlenecks(std::span<const ClassTraffic> traffic, std::span<const double> idle_rates,
                              const Topology& topology);

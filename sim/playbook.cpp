@@ -14,8 +14,8 @@ namespace {
 struct Builder {
   const Plan& plan;
   const Schedule& schedule;
-  const CostModel& model;
-  const std::vector<BodyTime>& bodies;
+  const LocalCosts& costs;
+  const Topology& topology;
   bool folded;
 
   std::vector<TrafficClass> classes;
@@ -32,6 +32,30 @@ struct Builder {
   }
   std::size_t tensor_class(PipelineRank rank, std::int32_t replica) const {
     return class_index({TrafficKind::tensor, false, folded ? -1 : replica, rank, {}});
+  }
+  const CostModel& model(PipelineRank rank, std::int32_t replica) const {
+    return costs.models[costs.at(rank, replica)];
+  }
+  const BodyTime& body(PipelineRank rank, std::int32_t replica, std::size_t id) const {
+    return costs.bodies[costs.at(rank, replica)][id];
+  }
+  /// A message takes its own replica's way; of the tensor group's, the slowest.
+  Demand demand_of_kind(const OperationKind& kind, std::int32_t replica) const {
+    if (costs.of.empty() || !is_send(kind.op.kind)) return kind.demand;
+    const Channel& channel = schedule.channels[kind.op.channel.index()];
+    const auto gpu = [&](PipelineRank rank, std::int32_t tensor) {
+      const Degrees& degrees = plan.degrees;
+      return gpu_of(plan, rank_at(degrees, {tensor, replica % degrees.context, replica / degrees.context, rank.value}));
+    };
+    Demand slowest;
+    Route route;
+    for (std::int32_t tensor = 0; tensor < plan.degrees.tensor; ++tensor) {
+      find_route(topology, gpu(channel.from, tensor), gpu(channel.to, tensor), route);
+      const Demand demand =
+          stagecraft::demand_of(transfer_time(kind.op.bytes, route, costs.models.front().calibration));
+      if (demand.seconds > slowest.seconds) slowest = demand;
+    }
+    return slowest;
   }
   double units(std::size_t of_class, const Demand& demand) const {
     return std::max(1.0, std::round(demand.bytes * traffic[of_class].units_per_byte));
@@ -51,10 +75,11 @@ std::vector<double> idle_rates(const Builder& b, const std::vector<OperationKind
   for (const OperationKind& kind : kinds) {
     for (std::int32_t replica = 0; replica < b.book.replicas; ++replica) {
       if (kind.communicates) {
-        raise(b.class_of_kind(kind, replica), kind.demand);
+        raise(b.class_of_kind(kind, replica), b.demand_of_kind(kind, replica));
       } else if (kind.op.body.valid() && b.plan.degrees.tensor > 1) {
         const std::size_t body = kind.op.body.index();
-        for (const Demand& demand : tensor_demands(b.model, b.schedule.bodies.bodies[body], b.bodies[body])) {
+        for (const Demand& demand : tensor_demands(b.model(kind.rank, replica), b.schedule.bodies.bodies[body],
+                                                   b.body(kind.rank, replica, body))) {
           raise(b.tensor_class(kind.rank, replica), demand);
         }
       }
@@ -91,7 +116,8 @@ bool network_matters(const Builder& b, PipelineRank rank, std::size_t body, std:
   if (b.plan.degrees.tensor == 1) return false;
   const std::size_t of_class = b.tensor_class(rank, replica);
   const ClassRoute& route = b.bottlenecks.routes[of_class];
-  for (const Demand& demand : tensor_demands(b.model, b.schedule.bodies.bodies[body], b.bodies[body])) {
+  for (const Demand& demand :
+       tensor_demands(b.model(rank, replica), b.schedule.bodies.bodies[body], b.body(rank, replica, body))) {
     if (has_rate(demand) && (!route.crossings.empty() || b.idle_rate(of_class, demand) > route.own_limit)) return true;
   }
   return false;
@@ -114,10 +140,10 @@ Work play_segments(Builder& b, PipelineRank rank, std::size_t id, std::int32_t r
     const std::vector<Segment>& segments = body.parts[part].segments;
     for (std::size_t turn = 0; turn < static_cast<std::size_t>(body.parts[part].repeat); ++turn) {
       for (std::size_t i = 0; i < segments.size(); ++i) {
-        const SegmentTime& timed = b.bodies[id].segments[part][i];
+        const SegmentTime& timed = b.body(rank, replica, id).segments[part][i];
         Played played{{timed.time.value, -1, 0}, timed.time.value};
         if (is_tensor_collective(segments[i])) {
-          played = play_demand(b, of_class, tensor_demand(b.model, segments[i].collective, timed));
+          played = play_demand(b, of_class, tensor_demand(b.model(rank, replica), segments[i].collective, timed));
         }
         work.idle_s += played.idle_s;
         pending += played.move.seconds;
@@ -129,7 +155,7 @@ Work play_segments(Builder& b, PipelineRank rank, std::size_t id, std::int32_t r
   }
   if (pending > 0 || b.book.moves.size() == work.first_move) b.book.moves.push_back({pending, -1, 0});
   work.moves = static_cast<std::uint32_t>(b.book.moves.size()) - work.first_move;
-  const BodyTime& time = b.bodies[id];
+  const BodyTime& time = b.body(rank, replica, id);
   work.tensor_s = std::max(0.0, work.idle_s - (time.total.expected - time.exposed.tensor).value);
   work.inner = inner_of_body(b, time);
   return work;
@@ -144,13 +170,13 @@ Work work_of_kind(Builder& b, const OperationKind& kind, std::int32_t replica) {
   work.moves = 1;
   Move move;
   if (kind.op.body.valid()) {
-    const BodyTime& time = b.bodies[kind.op.body.index()];
+    const BodyTime& time = b.body(kind.rank, replica, kind.op.body.index());
     work.idle_s = move.seconds = time.total.expected.value;
     work.tensor_s = time.exposed.tensor.value;
     work.inner = inner_of_body(b, time);
   } else if (kind.communicates) {
     const std::size_t of_class = b.class_of_kind(kind, replica);
-    const Played played = play_demand(b, of_class, kind.demand);
+    const Played played = play_demand(b, of_class, b.demand_of_kind(kind, replica));
     move = played.move;
     work.idle_s = played.idle_s;
     work.joint = b.classes[of_class].kind == TrafficKind::data && b.book.replicas > 1;
@@ -161,10 +187,9 @@ Work work_of_kind(Builder& b, const OperationKind& kind, std::int32_t replica) {
 
 }  // namespace
 
-Playbook make_playbook(const Plan& plan, const Schedule& schedule, const CostModel& model,
-                       const std::vector<BodyTime>& bodies, const Topology& topology, const TrafficSample& sample,
-                       bool folded) {
-  Builder b{plan, schedule, model, bodies, folded, traffic_classes(plan, schedule, folded), {}, {}, {}, {}};
+Playbook make_playbook(const Plan& plan, const Schedule& schedule, const LocalCosts& costs, const Topology& topology,
+                       const TrafficSample& sample, bool folded) {
+  Builder b{plan, schedule, costs, topology, folded, traffic_classes(plan, schedule, folded), {}, {}, {}, {}};
   b.book.replicas = replica_count(plan, folded);
   for (const TrafficClass& of_class : b.classes) {
     b.traffic.push_back(traffic_of(of_class, sample.plan, sample.topology));
@@ -172,7 +197,7 @@ Playbook make_playbook(const Plan& plan, const Schedule& schedule, const CostMod
   }
   b.paths_by_cap.resize(b.classes.size());
 
-  const OperationKinds operations = collect_operation_kinds(plan, schedule, model, topology);
+  const OperationKinds operations = collect_operation_kinds(plan, schedule, costs.models.front(), topology);
   b.bottlenecks = find_bottlenecks(b.traffic, idle_rates(b, operations.kinds), sample.topology);
   b.book.links = b.bottlenecks.links;
   b.book.work_of.reserve(operations.of_node.size() * static_cast<std::size_t>(b.book.replicas));

@@ -10,6 +10,7 @@
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 #include "sim/bottlenecks.hpp"
+#include "sim/local_costs.hpp"
 #include "sim/traffic_sample.hpp"
 #include "topology/topology.hpp"
 #include "trace/trace.hpp"
@@ -51,8 +52,7 @@ struct Playbook {
 /// Collectives inside operations become flows where another class of traffic can take their links; where none can, they
 /// are part of the operation's time, which is exact. Times are those of the plan on its topology; which links classes
 /// of traffic share is found on the sample, whose links Playbook::links names.
-Playbook make_playbook(const Plan& plan, const Schedule& schedule, const CostModel& model,
-                       const std::vector<BodyTime>& bodies, const Topology& topology, const TrafficSample& sample,
-                       bool folded);
+Playbook make_playbook(const Plan& plan, const Schedule& schedule, const LocalCosts& costs, const Topology& topology,
+                       const TrafficSample& sample, bool folded);
 
 }  // namespace stagecraft

@@ -58,7 +58,7 @@ void append_segments(Trace& trace, const Span& whole, const Body& body, const Bo
 
 }  // namespace
 
-void add_segment_spans(Trace& trace, const Schedule& schedule, const std::vector<BodyTime>& bodies) {
+void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule, const LocalCosts& costs) {
   std::map<std::string, std::uint16_t> known{{"", 0}};
   std::vector<SegmentLabels> labels;
   for (const Body& body : schedule.bodies.bodies) labels.push_back(label_segments(trace, body, known));
@@ -67,7 +67,10 @@ void add_segment_spans(Trace& trace, const Schedule& schedule, const std::vector
     const Span whole = trace.spans[i];
     const BodyId id = body_of(schedule, whole);
     if (!id.valid()) continue;
-    append_segments(trace, whole, schedule.bodies.bodies[id.index()], bodies[id.index()], labels[id.index()]);
+    const Coordinates at = coordinates_of(plan.degrees, Rank(whole.rank));
+    const std::size_t local = costs.at(PipelineRank(at.pipeline), at.data * plan.degrees.context + at.context);
+    append_segments(trace, whole, schedule.bodies.bodies[id.index()], costs.bodies[local][id.index()],
+                    labels[id.index()]);
   }
 }
 

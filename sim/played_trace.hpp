@@ -15,7 +15,7 @@ Trace trace_of(const PlayedTimes& times, const Playbook& book, const Plan& plan,
 
 /// Appends the segments of every operation that has a body, numbered through all repeats. Kernels take their
 /// closed-form time; what contention added lies on the tensor-parallel collectives, in proportion to their time.
-void add_segment_spans(Trace& trace, const Schedule& schedule, const std::vector<BodyTime>& bodies);
+void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule, const LocalCosts& costs);
 
 /// A counter per shared link: the sum over its flows of their mean rates, in bytes per second of the link.
 void add_link_counters(Trace& trace, const Playbook& book, const std::vector<std::string>& names,

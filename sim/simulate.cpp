@@ -1,10 +1,13 @@
 #include "sim/simulate.hpp"
 
+#include <fmt/format.h>
+
 #include <cassert>
 
 #include "sim/playbook.hpp"
 #include "sim/played_trace.hpp"
 #include "sim/player.hpp"
+#include "sim/traffic.hpp"
 #include "trace/align.hpp"
 
 namespace stagecraft {
@@ -24,9 +27,10 @@ double waiting_share(const Schedule& schedule, const std::vector<BodyTime>& bodi
 
 Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                  const Topology& topology, const SimulationOptions& options) {
-  const std::vector<BodyTime> bodies = time_bodies(model, schedule, plan);
-  const TrafficSample sample = traffic_sample(plan, topology, options.folded);
-  const Playbook book = make_playbook(plan, schedule, model, bodies, topology, sample, options.folded);
+  const bool folded = options.folded && folding_of(plan, graph, topology, options.steps).folded;
+  const LocalCosts costs = local_costs(plan, schedule, model, topology, folded);
+  const TrafficSample sample = traffic_sample(plan, topology, folded);
+  const Playbook book = make_playbook(plan, schedule, costs, topology, sample, folded);
   std::vector<std::string> names;
   for (const Bottleneck& bottleneck : book.links) names.push_back(link(sample.topology, bottleneck.link).name);
 
@@ -34,14 +38,34 @@ Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph,
   const PlayedTimes times = play(book, graph, options.steps, names, options.link_counters ? &flows : nullptr);
 
   Trace trace = trace_of(times, book, plan, schedule, graph, topology, options.steps);
-  const double waiting = waiting_share(schedule, bodies, (trace.end_s - trace.begin_s) / options.steps);
+  const double waiting = waiting_share(schedule, costs.bodies.front(), (trace.end_s - trace.begin_s) / options.steps);
   if (waiting > 0) trace.provenance.push_back({waiting_key, std::to_string(waiting)});
-  if (options.segment_spans) add_segment_spans(trace, schedule, bodies);
+  if (options.segment_spans) add_segment_spans(trace, plan, schedule, costs);
   if (options.link_counters) add_link_counters(trace, book, names, flows);
   return trace;
 }
 
 }  // namespace
+
+Folding folding_of(const Plan& plan, const Graph& graph, const Topology& topology, std::int32_t steps) {
+  const std::int64_t replicas = replica_count(plan, false);
+  if (is_even(topology)) {
+    const bool hashed = replicas > 1 && topology.cluster.fabric.routing == Routing::fixed;
+    return {true, hashed
+                      ? fmt::format("one pipeline stands for all {} data replicas, at the pace of the one that fixed "
+                                    "routing serves worst",
+                                    replicas)
+                      : ""};
+  }
+  const std::string why = replicas > 1 ? fmt::format("faults set the {} data replicas apart", replicas)
+                                       : std::string("faults set ranks apart");
+  const std::int64_t operations = replicas * node_count(graph) * steps;
+  if (operations <= most_unfolded_operations)
+    return {false, why + (replicas > 1 ? ", so each is played on its own" : ", so each has its own links and GPUs")};
+  return {true, fmt::format("{}, but {} operations are too many to play each on its own (at most {}): one stands for "
+                            "all, as slow as the slowest; this is approximate and errs on the slow side",
+                            why, operations, most_unfolded_operations)};
+}
 
 std::int64_t walked_ranks(const Plan& plan, const Topology& topology) {
   return world_size(traffic_sample(plan, topology, true).plan.degrees);

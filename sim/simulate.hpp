@@ -15,8 +15,19 @@ struct SimulationOptions {
   std::int32_t steps = 1;      // 1 to 255, in a row
   bool segment_spans = false;  // a span per segment too, not only per operation
   bool link_counters = false;  // "link/NAME" in B/s for every link that two kinds of traffic share
-  bool folded = true;          // one pipeline stands for all data replicas; false: each is played on its own
+  bool folded = true;          // one pipeline stands for all data replicas where it can; false: each is played
 };
+
+/// Whether one data replica stands for all, and if there is something to say about it, why or how well.
+struct Folding {
+  bool folded = true;
+  std::string note;
+};
+
+/// Exact where all replicas fare the same. Faults of single nodes or GPUs set them apart: then each is played, unless
+/// these are too many.
+Folding folding_of(const Plan& plan, const Graph& graph, const Topology& topology, std::int32_t steps);
+inline constexpr std::int64_t most_unfolded_operations = 8'000'000;
 
 /// Ranks whose routes a folded simulation walks: all, unless so many replicas repeat each other's place on the machines
 /// that some stand for the rest. A million take about ten seconds.

@@ -14,6 +14,13 @@ std::int64_t gpus_of_leaf_group(const Topology& topology) {
   return topology.gpus_per_node * (has_groups ? std::max<std::int64_t>(1, fabric.nodes_per_leaf_group) : 1);
 }
 
+/// Whether leaving machines out changes no route of the others but their number: hashes and the groups of a dragonfly
+/// would, and faults stay where they are.
+bool repeats(const Topology& topology) {
+  const FabricSpec& fabric = topology.cluster.fabric;
+  return topology.cluster.faults.empty() && fabric.routing == Routing::adaptive && fabric.kind != FabricKind::dragonfly;
+}
+
 /// How many replicas can be left out of each pipeline rank.
 std::int32_t surplus(const Plan& plan, const Topology& topology) {
   const std::int64_t replica = std::int64_t{plan.degrees.tensor} * plan.degrees.context;
@@ -26,7 +33,7 @@ std::int32_t surplus(const Plan& plan, const Topology& topology) {
 
 TrafficSample traffic_sample(const Plan& plan, const Topology& topology, bool folded) {
   TrafficSample sample{plan, topology};
-  const std::int32_t left_out = folded ? surplus(plan, topology) : 0;
+  const std::int32_t left_out = folded && repeats(topology) ? surplus(plan, topology) : 0;
   if (left_out == 0) return sample;
   const std::int64_t gpus = std::int64_t{left_out} * plan.degrees.tensor * plan.degrees.context * plan.degrees.pipeline;
   sample.plan.degrees.data -= left_out;

@@ -55,9 +55,9 @@ Inside inside_of(CollectiveKind kind, const GroupShape& shape, const Calibration
     inside.latency_s = profile->latency_us.value * 1e-6;
     inside.sqrt_s = profile->sqrt_us_per_byte.value * 1e-6 *
                     std::sqrt(std::min(1.0, (shape.ranks_per_node - 1) / std::max(1.0, measured_ranks - 1)));
-    inside.bus = profile->bus_GBps.value * 1e9;
+    inside.bus = profile->bus_GBps.value * 1e9 * shape.left;
     inside.low_latency_s = profile->low_latency_us.value * 1e-6;
-    inside.low_latency_s_per_byte = profile->low_latency_us_per_MB.value * 1e-12;
+    inside.low_latency_s_per_byte = profile->low_latency_us_per_MB.value * 1e-12 / shape.left;
     inside.error = profile->bus_GBps.relative_error;
     inside.evidence = profile->bus_GBps.evidence;
     return inside;

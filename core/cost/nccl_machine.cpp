@@ -31,7 +31,7 @@ NcclMachine nccl_machine(const Topology& topology, std::int64_t gpus, const Nccl
     }
     if (through_switch && known != tuner.architectures.end() && known->second.nvls > 0 &&
         shape.ranks_per_node >= known->second.nvls_from_ranks) {
-      machine.nvls = known->second.nvls;
+      machine.nvls = known->second.nvls * shape.left;
     }
   }
   if (shape.nodes > 1) {

@@ -116,7 +116,7 @@ class FabricPicture {
       if (several_groups()) draw_uplink(middle, group, leaf, paint);
       const std::string name = one_switch ? "switch"
                                : rails()  ? fmt::format("rail {}", leaf)
-                                          : fmt::format("leaf {}", group);
+                                          : fmt::format("{} {}", flies() ? "switch" : "leaf", group);
       canvas_.box({x, y(leaf_row_)}, width, box_height, {paint}, name, name);
     }
     if (nodes.empty()) return;
@@ -133,23 +133,31 @@ class FabricPicture {
     return fabric_.kind != FabricKind::single_switch && topology_.cluster.nodes > fabric_.nodes_per_leaf_group;
   }
 
+  bool flies() const { return fabric_.kind == FabricKind::dragonfly; }
+
   BytesPerSecond uplink() const {
+    if (flies())
+      return fabric_.local_rate * static_cast<double>(std::max<std::int64_t>(1, fabric_.switches_per_group - 1));
     const double nics = static_cast<double>(fabric_.nodes_per_leaf_group) * (rails() ? 1 : topology_.nics_per_node);
     return fabric_.nic_nominal * nics / fabric_.oversubscription;
   }
 
   void draw_uplink(double x, std::int64_t group, std::size_t leaf, const std::string& paint) {
     canvas_.line({x, y(leaf_row_)}, {x, y(spine_row) + box_height}, paint, 3.2,
-                 fmt::format("leaf group {} rail {}: {} to the spine", group, leaf, to_text(uplink())));
+                 fmt::format("leaf group {} rail {}: {} up", group, leaf, to_text(uplink())));
     if (leaf != 0) return;
     canvas_.text({x, (y(leaf_row_) + y(spine_row) + box_height) / 2 + 3}, to_text(uplink()),
                  {9, "#374151", "middle", false, true});
   }
 
   void draw_spine() {
-    const std::string name = fabric_.oversubscription > 1
-                                 ? fmt::format("spine, {:g}:1 oversubscribed", fabric_.oversubscription)
-                                 : "spine, non-blocking";
+    std::string name = fabric_.oversubscription > 1
+                           ? fmt::format("spine, {:g}:1 oversubscribed", fabric_.oversubscription)
+                           : "spine, non-blocking";
+    if (flies())
+      name = fmt::format("groups of {} switches, {} between two of a group, {} between two groups",
+                         fabric_.switches_per_group, to_text(fabric_.local_rate), to_text(fabric_.global_rate));
+    if (fabric_.routing == Routing::fixed) name += "; a flow keeps to one cable";
     canvas_.box({corner_.x, y(spine_row)}, x_ - corner_.x, box_height, {spine_paint}, name, name);
   }
 

@@ -21,6 +21,10 @@ std::string fabric_words(const ClusterSpec& cluster) {
     case FabricKind::fat_tree:
     case FabricKind::rail_optimised:
       break;
+    case FabricKind::dragonfly:
+      return fmt::format("dragonfly, {} nodes per switch, {} switches per group, {} between groups",
+                         std::min(fabric.nodes_per_leaf_group, cluster.nodes), fabric.switches_per_group,
+                         to_text(fabric.global_rate));
   }
   return fmt::format(
       "{}, {} nodes per leaf group, {}", fabric.kind == FabricKind::fat_tree ? "fat tree" : "rail-optimised",

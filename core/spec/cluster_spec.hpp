@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "spec/fault_spec.hpp"
 #include "spec/model_spec.hpp"
 
 namespace stagecraft {
@@ -20,6 +21,8 @@ struct GpuSpec {
   Bytes l2;
   std::int64_t sms = 0;
   std::string architecture;  // "volta", "ampere", "hopper", "blackwell", "cpu", ... selects tuning tables
+  BytesPerSecond nvlink;     // nominal, of all its links together, per direction; 0: has none, or unknown
+  BytesPerSecond pcie;       // nominal, of its slot, per direction; 0: has none, or unknown
   std::string source;
 };
 
@@ -58,9 +61,17 @@ struct NodeSpec {
   std::string source;
 };
 
-enum class FabricKind : std::uint8_t { none, single_switch, fat_tree, rail_optimised };
+enum class FabricKind : std::uint8_t { none, single_switch, fat_tree, rail_optimised, dragonfly };
 
 std::string to_text(FabricKind kind);
+
+/// How flows are spread over the cables between two switches.
+enum class Routing : std::uint8_t {
+  adaptive,  // evenly: all cables of a leaf (of a dragonfly's group) are one trunk
+  fixed  // a flow keeps to one path: the hash of its NICs chooses the spine (ECMP), or on a dragonfly the direct cable
+};
+
+std::string to_text(Routing routing);
 
 struct FabricSpec {
   FabricKind kind = FabricKind::none;
@@ -70,6 +81,11 @@ struct FabricSpec {
   Seconds switch_latency;                  // per switch passed
   std::int64_t nodes_per_leaf_group = 32;  // nodes whose NICs reach each other through one leaf
   double oversubscription = 1.0;           // leaf down-rate over leaf up-rate; 1 is non-blocking
+  Routing routing = Routing::adaptive;     // of fat tree, rails and dragonfly
+  std::int64_t hash_seed = 0;              // of fixed routing over spines
+  std::int64_t switches_per_group = 1;     // of a dragonfly, all joined to each other
+  BytesPerSecond local_rate;               // of a dragonfly: between two switches of a group, per direction
+  BytesPerSecond global_rate;              // of a dragonfly: between two groups, per direction
   std::string source;
 };
 
@@ -80,6 +96,7 @@ struct ClusterSpec {
   NodeSpec node;
   std::int64_t nodes = 1;
   FabricSpec fabric;
+  std::vector<FaultSpec> faults;
   std::string calibration;  // name of the default calibration of topologies/calibrations
 };
 

@@ -19,8 +19,17 @@ FabricSpec read_fabric(const JsonNode& object, const std::string& where, Reading
     if (fabric.kind != FabricKind::single_switch) {
       fields.defaulted("nodes_per_leaf_group", fabric.nodes_per_leaf_group, integer_in(1, most_nodes), text_of,
                        "as in a DGX SuperPOD");
+      fields.optional("routing", fabric.routing, word_of(routing_words));
+    }
+    if (fabric.kind == FabricKind::dragonfly) {
+      fields.required("switches_per_group", fabric.switches_per_group, integer_in(1, most_nodes));
+      fields.required("local_rate", fabric.local_rate, rate);
+      fields.required("global_rate", fabric.global_rate, rate);
+    } else if (fabric.kind != FabricKind::single_switch) {
       fields.defaulted("oversubscription", fabric.oversubscription, number_in(0.01, 1000.0), text_of_number,
                        "non-blocking");
+      if (fabric.routing == Routing::fixed)
+        fields.optional("hash_seed", fabric.hash_seed, integer_in(0, largest_exact_integer));
     }
     fields.required("source", fabric.source, read_nonempty_string);
   } else {
@@ -46,6 +55,10 @@ ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Readi
   fields.required("fabric", cluster.fabric,
                   [&](const JsonNode& node) { return read_fabric(node, where + "/fabric", reading); });
   fields.required("calibration", cluster.calibration, read_nonempty_string);
+  const bool whole = reading.problems.empty();
+  fields.optional("faults", cluster.faults, [&](const JsonNode& list) {
+    return whole ? read_faults(list, cluster, where + "/faults", reading) : std::vector<FaultSpec>{};
+  });
   fields.finish();
   reading.attempt([&] {
     if (!reading.problems.empty()) return;

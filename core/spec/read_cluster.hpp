@@ -14,6 +14,9 @@ namespace stagecraft {
 GpuSpec read_gpu(const JsonNode& object, const std::string& where, Reading& reading);
 NodeSpec read_node(const JsonNode& object, const std::string& where, Reading& reading);
 FabricSpec read_fabric(const JsonNode& object, const std::string& where, Reading& reading);
+/// `cluster`: all but its faults.
+std::vector<FaultSpec> read_faults(const JsonNode& list, const ClusterSpec& cluster, const std::string& where,
+                                   Reading& reading);
 
 /// `gpu` reads the member "gpu", which names a file or is an object.
 ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Reading& reading,

@@ -38,6 +38,9 @@ GpuSpec read_gpu(const JsonNode& object, const std::string& where, Reading& read
                   [](const JsonNode& node) { return read_bytes_per_second(node, {1e6}); });
   fields.required("l2", gpu.l2, [](const JsonNode& node) { return read_bytes(node, {0}, {1e12}); });
   fields.required("sms", gpu.sms, integer_in(1, 1 << 20));
+  const auto link_rate = [](const JsonNode& node) { return read_bytes_per_second(node, {1e6}, {1e15}); };
+  fields.optional("nvlink", gpu.nvlink, link_rate);
+  fields.optional("pcie", gpu.pcie, link_rate);
   fields.required("source", gpu.source, read_nonempty_string);
   std::string description;
   fields.optional("description", description, read_string);

@@ -23,6 +23,12 @@ std::string to_text(LinkKind kind) {
 std::string to_text(FabricKind kind) {
   return word_for(fabric_kind_words, kind);
 }
+std::string to_text(Routing routing) {
+  return word_for(routing_words, routing);
+}
+std::string to_text(FaultKind kind) {
+  return word_for(fault_kind_words, kind);
+}
 std::string to_text(Precision precision) {
   return word_for(precision_words, precision);
 }

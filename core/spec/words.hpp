@@ -43,10 +43,20 @@ inline constexpr Words<LinkKind, 4> link_kind_words{{{LinkKind::nvlink, "nvlink"
                                                      {LinkKind::pcie, "pcie"},
                                                      {LinkKind::socket, "socket"},
                                                      {LinkKind::network, "network"}}};
-inline constexpr Words<FabricKind, 4> fabric_kind_words{{{FabricKind::none, "none"},
+inline constexpr Words<FabricKind, 5> fabric_kind_words{{{FabricKind::none, "none"},
                                                          {FabricKind::single_switch, "single_switch"},
                                                          {FabricKind::fat_tree, "fat_tree"},
-                                                         {FabricKind::rail_optimised, "rail_optimised"}}};
+                                                         {FabricKind::rail_optimised, "rail_optimised"},
+                                                         {FabricKind::dragonfly, "dragonfly"}}};
+inline constexpr Words<Routing, 2> routing_words{{{Routing::adaptive, "adaptive"}, {Routing::fixed, "fixed"}}};
+inline constexpr Words<FaultKind, 8> fault_kind_words{{{FaultKind::wire, "wire"},
+                                                       {FaultKind::nic, "nic"},
+                                                       {FaultKind::gpu, "gpu"},
+                                                       {FaultKind::leaf, "leaf"},
+                                                       {FaultKind::background, "background"},
+                                                       {FaultKind::gpudirect_off, "gpudirect_off"},
+                                                       {FaultKind::access_control, "access_control"},
+                                                       {FaultKind::nic_moved, "nic_moved"}}};
 inline constexpr Words<Precision, 6> precision_words{{{Precision::fp32, "fp32"},
                                                       {Precision::tf32, "tf32"},
                                                       {Precision::fp16_mixed, "fp16_mixed"},

@@ -3,22 +3,62 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "topology/dragonfly.hpp"
 
 namespace stagecraft {
 namespace {
 
-bool has_trunks(const Topology& topology) {
+bool has_leaves(const Topology& topology) {
   const FabricKind kind = topology.cluster.fabric.kind;
   return kind == FabricKind::fat_tree || kind == FabricKind::rail_optimised;
+}
+
+bool has_rails(const Topology& topology) {
+  return topology.cluster.fabric.kind == FabricKind::rail_optimised;
 }
 
 std::int64_t nodes_per_group(const Topology& topology) {
   return std::max<std::int64_t>(1, topology.cluster.fabric.nodes_per_leaf_group);
 }
 
-std::int64_t group_count(const Topology& topology) {
-  if (!has_trunks(topology)) return 0;
-  return (topology.cluster.nodes - 1) / nodes_per_group(topology) + 1;
+double nics_per_leaf(const Topology& topology) {
+  return static_cast<double>(nodes_per_group(topology)) * (has_rails(topology) ? 1 : topology.nics_per_node);
+}
+
+double leaf_left(const Topology& topology, std::int64_t group, std::int64_t rail) {
+  double left = 1;
+  if (topology.leaf_left.empty()) return left;
+  for (const auto& at : {std::pair{std::int64_t{-1}, std::int64_t{-1}},
+                         {std::int64_t{-1}, rail},
+                         {group, std::int64_t{-1}},
+                         {group, rail}}) {
+    const auto found = topology.leaf_left.find(at);
+    if (found != topology.leaf_left.end()) left *= found->second;
+  }
+  return left;
+}
+
+/// Of a cable, or of all cables of a leaf, without faults.
+BytesPerSecond trunk_rate(const Topology& topology, BytesPerSecond nic_rate) {
+  const BytesPerSecond all = nic_rate * nics_per_leaf(topology) / topology.cluster.fabric.oversubscription;
+  return all / static_cast<double>(cables_per_leaf(topology));
+}
+
+/// Avalanche of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t hash_of(const Topology& topology, NicPort from, NicPort to) {
+  std::uint64_t hash = mixed(static_cast<std::uint64_t>(topology.cluster.fabric.hash_seed));
+  for (const std::int32_t part : {from.node.value, from.nic, to.node.value, to.nic})
+    hash = mixed(hash ^ static_cast<std::uint64_t>(part));
+  return hash;
 }
 
 }  // namespace
@@ -28,41 +68,69 @@ std::int64_t leaf_group_of(const Topology& topology, NodeId node) {
 }
 
 std::int64_t leaves_per_group(const Topology& topology) {
-  return topology.cluster.fabric.kind == FabricKind::rail_optimised ? topology.nics_per_node : 1;
+  return has_rails(topology) ? topology.nics_per_node : 1;
+}
+
+std::int64_t leaf_group_count(const Topology& topology) {
+  return (topology.cluster.nodes - 1) / nodes_per_group(topology) + 1;
+}
+
+std::int64_t cables_per_leaf(const Topology& topology) {
+  const FabricSpec& fabric = topology.cluster.fabric;
+  if (fabric.routing == Routing::adaptive) return 1;
+  return std::max<std::int64_t>(1, std::llround(nics_per_leaf(topology) / fabric.oversubscription));
 }
 
 std::int64_t trunk_count(const Topology& topology) {
-  return 2 * group_count(topology) * leaves_per_group(topology);
+  if (topology.cluster.fabric.kind == FabricKind::dragonfly) return dragonfly_link_count(topology);
+  if (!has_leaves(topology)) return 0;
+  return 2 * leaf_group_count(topology) * leaves_per_group(topology) * cables_per_leaf(topology);
 }
 
 std::int64_t first_trunk(const Topology& topology) {
   return topology.cluster.nodes * topology.links_per_node;
 }
 
-LinkId trunk(const Topology& topology, std::int64_t leaf_group, std::int32_t rail, TrunkDirection direction) {
-  const std::int64_t leaves = leaves_per_group(topology);
-  const std::int64_t leaf = leaf_group * leaves + (leaves == 1 ? 0 : rail);
-  return LinkId(
-      static_cast<std::int32_t>(first_trunk(topology) + 2 * leaf + (direction == TrunkDirection::up ? 0 : 1)));
-}
-
-BytesPerSecond trunk_rate(const Topology& topology, BytesPerSecond nic_rate) {
-  const bool rails = topology.cluster.fabric.kind == FabricKind::rail_optimised;
-  const double nics = static_cast<double>(nodes_per_group(topology)) * (rails ? 1 : topology.nics_per_node);
-  return nic_rate * nics / topology.cluster.fabric.oversubscription;
+FabricPath fabric_path(const Topology& topology, NicPort from, NicPort to) {
+  const std::int64_t group_from = leaf_group_of(topology, from.node), group_to = leaf_group_of(topology, to.node);
+  if (topology.cluster.fabric.kind == FabricKind::dragonfly) return dragonfly_path(topology, group_from, group_to);
+  FabricPath path;
+  const bool rails = has_rails(topology);
+  if (!has_leaves(topology) || (group_from == group_to && (!rails || from.nic == to.nic))) return path;
+  const std::int64_t leaves = leaves_per_group(topology), cables = cables_per_leaf(topology);
+  const std::int64_t spine =
+      cables == 1 ? 0 : static_cast<std::int64_t>(hash_of(topology, from, to) % static_cast<std::uint64_t>(cables));
+  const FabricSpec& fabric = topology.cluster.fabric;
+  const BytesPerSecond rate = trunk_rate(topology, fabric.nic_achieved);
+  const auto pass = [&](std::int64_t group, std::int32_t rail, std::int64_t direction) {
+    const std::int64_t leaf = group * leaves + (rails ? rail : 0);
+    const std::int64_t id = first_trunk(topology) + 2 * (leaf * cables + spine) + direction;
+    path.hops[path.count++] = {LinkId(static_cast<std::int32_t>(id)), rate * leaf_left(topology, group, rail),
+                               fabric.switch_latency};
+  };
+  pass(group_from, from.nic, 0);
+  pass(group_to, to.nic, 1);
+  return path;
 }
 
 Link trunk_link(const Topology& topology, LinkId id) {
   const FabricSpec& fabric = topology.cluster.fabric;
   const std::int64_t offset = id.value - first_trunk(topology);
-  const std::int64_t leaves = leaves_per_group(topology);
-  const char* direction = offset % 2 == 0 ? "up" : "down";
-  const std::string name =
-      fabric.kind == FabricKind::rail_optimised
-          ? fmt::format("leaf-group{}/rail{}/{}", offset / 2 / leaves, offset / 2 % leaves, direction)
-          : fmt::format("leaf-group{}/{}", offset / 2, direction);
-  return {name, LinkKind::network, trunk_rate(topology, fabric.nic_nominal), trunk_rate(topology, fabric.nic_achieved),
-          fabric.switch_latency};
+  if (fabric.kind == FabricKind::dragonfly) return dragonfly_link(topology, offset);
+  const std::int64_t leaves = leaves_per_group(topology), cables = cables_per_leaf(topology);
+  const std::int64_t cable = offset / 2, leaf = cable / cables;
+  const std::int64_t group = leaf / leaves, rail = leaf % leaves;
+  std::string name = fmt::format("leaf-group{}", group);
+  if (has_rails(topology)) name += fmt::format("/rail{}", rail);
+  if (cables > 1) name += fmt::format("/cable{}", cable % cables);
+  name += offset % 2 == 0 ? "/up" : "/down";
+  const double left = leaf_left(topology, group, rail);
+  return {name,
+          LinkKind::network,
+          trunk_rate(topology, fabric.nic_nominal),
+          trunk_rate(topology, fabric.nic_achieved) * left,
+          fabric.switch_latency,
+          left};
 }
 
 }  // namespace stagecraft

@@ -68,6 +68,7 @@ NodeGraph make_node_graph(const NodeSpec& node) {
                           "the name of a device of the node", nearest_word(name, names)});
     }
     if (from == index.end() || to == index.end()) continue;
+    if (spec.achieved.value <= 0) continue;  // down
     const auto link = static_cast<std::int32_t>(2 * wire);
     graph.steps[from->second].push_back({to->second, link});
     graph.steps[to->second].push_back({from->second, link + 1});

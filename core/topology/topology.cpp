@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "topology/fabric.hpp"
 
 namespace stagecraft {
@@ -20,9 +22,26 @@ NodeId node_of(const Topology& topology, GpuId gpu) {
 
 Link link(const Topology& topology, LinkId id) {
   if (id.value >= first_trunk(topology)) return trunk_link(topology, id);
-  Link found = topology.node_links[static_cast<std::size_t>(id.value % topology.links_per_node)];
+  const NodeId node(id.value / topology.links_per_node);
+  Link found = wiring_of(topology, node).node_links[static_cast<std::size_t>(id.value % topology.links_per_node)];
   found.name = fmt::format("node{}/{}", id.value / topology.links_per_node, found.name);
   return found;
+}
+
+const NodeWiring& wiring_of(const Topology& topology, NodeId node) {
+  if (topology.variant_of.empty()) return topology;
+  const auto found = topology.variant_of.find(node.value);
+  return found == topology.variant_of.end() ? topology : topology.variants[found->second];
+}
+
+double speed_of(const Topology& topology, GpuId gpu) {
+  return wiring_of(topology, node_of(topology, gpu))
+      .gpu_speed[gpu.index() % static_cast<std::size_t>(topology.gpus_per_node)];
+}
+
+bool is_even(const Topology& topology) {
+  return std::all_of(topology.cluster.faults.begin(), topology.cluster.faults.end(),
+                     [](const FaultSpec& fault) { return is_even(fault); });
 }
 
 }  // namespace stagecraft

@@ -4,7 +4,9 @@
 // per-link memory.
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -19,6 +21,7 @@ struct Link {
   LinkKind kind = LinkKind::nvlink;
   BytesPerSecond nominal, achieved;
   Seconds latency;
+  double left = 1;  // of the achieved rate that it would have without faults; `achieved` is what is left
 };
 
 struct Route {
@@ -28,11 +31,9 @@ struct Route {
   bool staged_through_host = false;  // no peer-to-peer: the copy passes host memory
 };
 
-struct Topology {
-  ClusterSpec cluster;
-  std::int32_t gpus_per_node = 0;
-  std::int32_t nics_per_node = 0;
-  std::int32_t links_per_node = 0;
+/// The inside of a node with its faults.
+struct NodeWiring {
+  NodeSpec wired;  // as faults leave it
   std::vector<Link>
       node_links;  // template: both directions of every wire, then NIC up and down; named without the node
   std::vector<std::vector<std::int32_t>> inside;  // [gpu * gpus_per_node + gpu] -> node_links passed
@@ -44,6 +45,19 @@ struct Topology {
                                             // first, to leave on that rail; the GPU itself if there is none
   std::vector<std::uint8_t> staged_inside;  // [gpu * gpus_per_node + gpu] -> passes host memory
   std::vector<std::uint8_t> staged_to_nic;  // [gpu]
+  std::vector<double> gpu_speed;            // [gpu], 1 without faults
+};
+
+/// Its own wiring is that of all nodes but those of `variant_of`.
+struct Topology : NodeWiring {
+  ClusterSpec cluster;
+  std::int32_t gpus_per_node = 0;
+  std::int32_t nics_per_node = 0;
+  std::int32_t links_per_node = 0;
+  std::vector<NodeWiring> variants;                // nodes with faults of their own
+  std::map<std::int64_t, std::size_t> variant_of;  // node -> variants
+  std::map<std::pair<std::int64_t, std::int64_t>, double>
+      leaf_left;  // what faults leave of the trunks of (leaf group, rail); -1 stands for all; several multiply
 };
 
 /// Routes inside a node prefer NVLink, then PCIe, then the link between sockets; a copy passes through another GPU over
@@ -58,6 +72,11 @@ std::int64_t gpu_count(const Topology& topology);
 std::int64_t link_count(const Topology& topology);
 NodeId node_of(const Topology& topology, GpuId gpu);
 Link link(const Topology& topology, LinkId id);
+const NodeWiring& wiring_of(const Topology& topology, NodeId node);
+double speed_of(const Topology& topology, GpuId gpu);  // of its kernels, 1 without faults
+
+/// Whether all nodes are wired alike and all switches carry the same, so that ranks in the same place fare the same.
+bool is_even(const Topology& topology);
 
 /// The links from one GPU to another, into `out` (reused to avoid allocation).
 void find_route(const Topology& topology, GpuId from, GpuId to, Route& out);

@@ -57,3 +57,19 @@ TEST_CASE("topology import says in one message what is wrong with a dump, and wr
   }
   CHECK(scratch.entries() == std::vector<std::string>{"dump"});
 }
+
+TEST_CASE("the report says what each fault does to which link, and what it costs") {
+  const std::string fault = R"(cluster.faults=[{"kind": "nic", "device": "nic2", "nodes": [1], "rate": 0.25}])";
+  const Outcome run = run_program({"simulate", shipped("gpt-1.7b-selene"), "--set", fault});
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output,
+             Contains("nic2 of node 1 at 25 %") && Contains("node1/nic2/up carries 6 GB/s instead of 24 GB/s"));
+  CHECK_THAT(run.output, Contains("all faults together") && Contains("each is played on its own"));
+  const Outcome closed = run_program({"simulate", shipped("gpt-1.7b-selene"), "--estimate", "--set", fault});
+  CHECK_THAT(closed.output, Contains("all faults together") && !Contains("each is played"));
+  CHECK(run_program({"simulate", shipped("gpt-1.7b-selene")}).output.find("fault") == std::string::npos);
+  const Outcome wrong = run_program({"simulate", shipped("gpt-1.7b-selene"), "--set",
+                                     R"(cluster.faults=[{"kind": "nic", "device": "nic8", "rate": 0.25}])"});
+  CHECK(wrong.exit_code == 3);
+  CHECK_THAT(wrong.messages, Contains("/faults/0/device"));
+}

@@ -52,9 +52,9 @@ TEST_CASE("what is played does not depend on the replicas that are left out", "[
       sample.cluster.fabric = fabric(kind, 2, 4);
       sample.model.tied_embeddings = true;
       const Job job = job_of(sample, "1f1b");
-      const std::vector<BodyTime> bodies = time_bodies(job.model, job.schedule, job.plan);
+      const LocalCosts costs = local_costs(job.plan, job.schedule, job.model, job.topology, true);
       const auto playbook = [&](bool sampled) {
-        return make_playbook(job.plan, job.schedule, job.model, bodies, job.topology,
+        return make_playbook(job.plan, job.schedule, costs, job.topology,
                              traffic_sample(job.plan, job.topology, sampled), true);
       };
       INFO("tensor " << row.tensor << ", context " << row.context << ", pipeline " << row.pipeline << ", data "

@@ -1,0 +1,81 @@
+#include "cost/faulty_groups.hpp"
+
+#include <algorithm>
+
+#include "cost/straggler.hpp"
+
+namespace stagecraft {
+namespace {
+
+std::vector<GpuId> members_of(const Plan& plan, Axis axis, Rank rank) {
+  std::vector<GpuId> members;
+  for (const Rank member : group_of(plan.degrees, axis, rank)) members.push_back(gpu_of(plan, member));
+  return members;
+}
+
+BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
+  if (a.value == 0 || b.value == 0) return std::max(a, b);  // 0: the group has no such link
+  return std::min(a, b);
+}
+
+/// Ranks that run on nodes with faults of their own.
+template <class Visit>
+void visit_faulty_ranks(const Plan& plan, const Topology& topology, Visit visit) {
+  const std::int64_t ranks = world_size(plan.degrees);
+  for (const auto& [node, variant] : topology.variant_of) {
+    const std::int64_t first = node * topology.gpus_per_node;
+    for (std::int64_t gpu = first; gpu < std::min(ranks, first + topology.gpus_per_node); ++gpu)
+      visit(Rank(static_cast<std::int32_t>(gpu)));
+  }
+}
+
+}  // namespace
+
+GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
+  const std::int64_t ranks = world_size(plan.degrees);
+  const auto shape_at = [&](Rank rank) { return shape_of(topology, members_of(plan, axis, rank), ranks); };
+  GroupShape worst = shape_at(representative(plan, PipelineRank{0}));
+  visit_faulty_ranks(plan, topology, [&](Rank rank) {
+    const GroupShape shape = shape_at(rank);
+    if (shape.ranks < worst.ranks) return;  // Axis::embedding: no group
+    worst.inside = std::max(worst.inside, shape.inside);
+    worst.staged_through_host = worst.staged_through_host || shape.staged_through_host;
+    worst.intra_achieved = slower(worst.intra_achieved, shape.intra_achieved);
+    worst.inter_achieved = slower(worst.inter_achieved, shape.inter_achieved);
+    worst.left = std::min(worst.left, shape.left);
+  });
+  return worst;
+}
+
+double slowest_gpu(const Plan& plan, const Topology& topology) {
+  const std::int64_t ranks = world_size(plan.degrees);
+  double speed = 1;
+  const auto last = static_cast<std::int32_t>(std::min<std::int64_t>(ranks, topology.gpus_per_node));
+  const bool some_sound = static_cast<std::int64_t>(topology.variant_of.size()) * topology.gpus_per_node < ranks;
+  for (std::int32_t gpu = 0; gpu < last && some_sound; ++gpu)
+    speed = std::min(speed, topology.gpu_speed[static_cast<std::size_t>(gpu)]);
+  visit_faulty_ranks(plan, topology,
+                     [&](Rank rank) { speed = std::min(speed, speed_of(topology, gpu_of(plan, rank))); });
+  return 1 / speed;
+}
+
+double slowest_rank(const Plan& plan, const Calibration& calibration, double times) {
+  const double spread =
+      constant(calibration, "rank_spread").value * expected_maximum(static_cast<double>(world_size(plan.degrees)));
+  return (1 + spread) * times - 1;
+}
+
+CostModel model_at(const CostModel& model, const Plan& plan, const Topology& topology, PipelineRank rank,
+                   std::int32_t replica) {
+  const Degrees& degrees = plan.degrees;
+  const Rank first = rank_at(degrees, {0, replica % degrees.context, replica / degrees.context, rank.value});
+  const std::vector<GpuId> members = members_of(plan, Axis::tensor, first);
+  double speed = 1;
+  for (const GpuId gpu : members) speed = std::min(speed, speed_of(topology, gpu));
+  CostModel local = model;
+  local.groups[static_cast<std::size_t>(Axis::tensor)] = shape_of(topology, members, world_size(degrees));
+  local.slowest = slowest_rank(plan, model.calibration, 1 / speed);
+  return local;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,24 @@
+#pragma once
+// From the devices and wires of a node to the ways between its GPUs and NICs. Internal to the room.
+
+#include <vector>
+
+#include "topology/topology.hpp"
+
+namespace stagecraft {
+
+/// A node as faults leave it.
+struct FaultyNode {
+  NodeSpec node;                 // a wire that is down has the achieved rate 0
+  std::vector<double> nic_left;  // [nic] fraction of its rate
+  std::vector<double> gpu_speed;
+  bool gpudirect = true;
+  bool access_control = false;
+};
+
+FaultyNode apply_faults(const NodeSpec& node, const std::vector<const FaultSpec*>& faults);
+
+/// Throws InputError as build_topology does.
+NodeWiring make_wiring(const ClusterSpec& cluster, const FaultyNode& faulty);
+
+}  // namespace stagecraft
