@@ -25,7 +25,7 @@ namespace {
 struct Options {
   std::string name, format, output;
   bool all = false, list = false, communication = false;
-  std::optional<std::int32_t> stages, micro_batches, chunks, group_size, waves;
+  std::optional<std::int32_t> stages, micro_batches, chunks, group_size, waves, run_ahead;
   std::optional<double> memory_limit;
   double forward = 1, input_grad = 1, weight_grad = 1, send = 0;
 };
@@ -46,6 +46,7 @@ StageTimes times_of(const Options& options) {
 ScheduleRequest request_of(const Options& options, const FamilyEntry& entry) {
   ScheduleRequest request;
   request.waves = options.waves.value_or(1);
+  request.run_ahead = options.run_ahead.value_or(0);
   request.shape = {*options.stages, *options.micro_batches,
                    options.chunks.value_or(usual_chunks(entry, request.waves))};
   request.times = times_of(options);
@@ -106,6 +107,7 @@ std::vector<FamilyRow> family(const Options& options) {
     if (entry.option != ScheduleOption::group_size) request.group_size.reset();
     if (entry.option != ScheduleOption::memory_limit) request.memory_limit.reset();
     if (entry.option != ScheduleOption::waves) request.waves = 1;
+    if (entry.option != ScheduleOption::run_ahead) request.run_ahead = 0;
     const bool any_chunks = entry.chunks == ChunkRule::any || entry.chunks == ChunkRule::two_or_more;
     if (!any_chunks) request.shape.chunks = usual_chunks(entry, request.waves);
     FamilyRow row{entry.name, request.shape.chunks, false, {}, entry.refuse(request)};
@@ -153,7 +155,7 @@ std::string schedule_as(const Options& options, const Schedule& schedule, bool c
 void check_list(const CLI::App& app) {
   const std::string idle = given_options(
       app, {"--all", "--stages", "--micro-batches", "--virtual", "--group-size", "--memory-limit", "--waves",
-            "--forward", "--input-grad", "--weight-grad", "--send", "--communication", "--format"});
+            "--run-ahead", "--forward", "--input-grad", "--weight-grad", "--send", "--communication", "--format"});
   if (!idle.empty()) throw UsageError(fmt::format("schedule: --list takes no other option; leave out {}", idle));
   if (app.get_option("NAME")->count() > 0) throw UsageError("schedule: --list takes no NAME");
 }
@@ -173,7 +175,7 @@ void check_times(const CLI::App& app, const Options& options) {
 void check_combination(const Options& options) {
   const bool from_file = is_file(options.name);
   const bool shaped = options.stages || options.micro_batches || options.chunks || options.group_size ||
-                      options.waves || options.memory_limit;
+                      options.waves || options.memory_limit || options.run_ahead;
   if (options.all != options.name.empty())
     throw UsageError("schedule: give one NAME, or --all; see: stagecraft schedule --help");
   if (from_file && shaped) throw UsageError("schedule: a file brings its own shape; leave out --stages and the like");
@@ -214,6 +216,9 @@ int run_schedule(const Words& words, const Console& console) {
       ->type_name("N")
       ->check(number_between(0.001, 1e6));
   app->add_option("--waves", options.waves, "Of hanayo")->type_name("W");
+  app->add_option("--run-ahead", options.run_ahead,
+                  "Of 1f1b: micro-batches in flight beyond p - r, but on the last rank")
+      ->type_name("N");
   app->add_option("--forward", options.forward, "Duration of a forward through a full stage; default 1")
       ->type_name("F")
       ->check(duration);

@@ -19,7 +19,7 @@ LocalCosts local_costs(const Plan& plan, const Schedule& schedule, const CostMod
                        bool folded) {
   LocalCosts costs;
   costs.ranks = schedule.programs.size();
-  if (folded || is_even(topology)) {
+  if (folded || (is_even(topology) && plan.gpus.empty())) {
     costs.models.push_back(model);
   } else {
     for (std::int32_t replica = 0; replica < replica_count(plan, false); ++replica) {

@@ -41,7 +41,7 @@ struct Builder {
   }
   /// A message takes its own replica's way; of the tensor group's, the slowest.
   Demand demand_of_kind(const OperationKind& kind, std::int32_t replica) const {
-    if (costs.of.empty() || !is_send(kind.op.kind)) return kind.demand;
+    if ((costs.of.empty() && plan.gpus.empty()) || folded || !is_send(kind.op.kind)) return kind.demand;
     const Channel& channel = schedule.channels[kind.op.channel.index()];
     const auto gpu = [&](PipelineRank rank, std::int32_t tensor) {
       const Degrees& degrees = plan.degrees;

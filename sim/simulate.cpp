@@ -49,7 +49,8 @@ Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph,
 
 Folding folding_of(const Plan& plan, const Graph& graph, const Topology& topology, std::int32_t steps) {
   const std::int64_t replicas = replica_count(plan, false);
-  if (is_even(topology)) {
+  const bool scattered = !plan.run.parallel.placement.places.empty();
+  if (is_even(topology) && !scattered) {
     const bool hashed = replicas > 1 && topology.cluster.fabric.routing == Routing::fixed;
     return {true, hashed
                       ? fmt::format("one pipeline stands for all {} data replicas, at the pace of the one that fixed "
@@ -57,8 +58,9 @@ Folding folding_of(const Plan& plan, const Graph& graph, const Topology& topolog
                                     replicas)
                       : ""};
   }
-  const std::string why = replicas > 1 ? fmt::format("faults set the {} data replicas apart", replicas)
-                                       : std::string("faults set ranks apart");
+  const char* const cause = is_even(topology) ? "the rank file sets" : "faults set";
+  const std::string why = replicas > 1 ? fmt::format("{} the {} data replicas apart", cause, replicas)
+                                       : fmt::format("{} ranks apart", cause);
   const std::int64_t operations = replicas * node_count(graph) * steps;
   if (operations <= most_unfolded_operations)
     return {false, why + (replicas > 1 ? ", so each is played on its own" : ", so each has its own links and GPUs")};

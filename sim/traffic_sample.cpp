@@ -33,7 +33,8 @@ std::int32_t surplus(const Plan& plan, const Topology& topology) {
 
 TrafficSample traffic_sample(const Plan& plan, const Topology& topology, bool folded) {
   TrafficSample sample{plan, topology};
-  const std::int32_t left_out = folded && repeats(topology) ? surplus(plan, topology) : 0;
+  // Replicas of a placement of their own need not repeat each other's place.
+  const std::int32_t left_out = folded && plan.gpus.empty() && repeats(topology) ? surplus(plan, topology) : 0;
   if (left_out == 0) return sample;
   const std::int64_t gpus = std::int64_t{left_out} * plan.degrees.tensor * plan.degrees.context * plan.degrees.pipeline;
   sample.plan.degrees.data -= left_out;

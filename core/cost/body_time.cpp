@@ -27,6 +27,11 @@ bool is_host_copy(CollectiveKind kind) {
   return kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
 }
 
+/// What passes on the host while the GPU has nothing to do.
+bool is_host_work(KernelKind kind) {
+  return kind == KernelKind::host || kind == KernelKind::loading;
+}
+
 /// A copy between GPU and host at the rate that is left while all GPUs of the job on the node copy.
 TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
   const BytesPerSecond rate = (copy.kind == CollectiveKind::host_copy ? model.host : model.nvme).shared;
@@ -88,7 +93,7 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
     }
     timed.times.push_back(kernel_time(segment.kernel, model.law));
     timed.kernels += timed.times.back().expected.value;
-    if (segment.kernel.kind != KernelKind::host) timed.host += model.law.host_launch_s * segment.kernel.launches;
+    if (!is_host_work(segment.kernel.kind)) timed.host += model.law.host_launch_s * segment.kernel.launches;
   }
   return timed;
 }
@@ -170,7 +175,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
       const Segment& segment = part.segments[i];
       const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
       const double paced = parts[p].times[i].expected.value * (at_host_pace ? stretch : 1);
-      const bool of_rank = !segment.is_collective && segment.kernel.kind != KernelKind::host;
+      const bool of_rank = !segment.is_collective && !is_host_work(segment.kernel.kind);
       const double slow = of_rank ? paced * model.slowest : 0;  // a measured time is that of the mean rank
       paced_s.push_back(paced + slow);
       result.waiting += Seconds{slow * repeat};

@@ -11,7 +11,8 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   CostModel model;
   model.gpu = plan.gpu;
   model.calibration = calibration;
-  model.law = kernel_law(plan.gpu, calibration);
+  model.law = kernel_law(plan.gpu, calibration, plan.run.cuda_graphs);
+  model.law.data_loading_s = plan.run.data_loading_s;
   const NodeSpec& node = topology.cluster.node;
   const double sharers = static_cast<double>(std::min<std::int64_t>(topology.gpus_per_node, world_size(plan.degrees)));
   model.law.host_adam_s = plan.run.offload.host_adam_s * sharers;

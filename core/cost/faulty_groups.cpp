@@ -18,13 +18,18 @@ BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
   return std::min(a, b);
 }
 
-/// Ranks that run on nodes with faults of their own.
+/// Ranks whose group may fare differently from the representative's: those on nodes with faults of their own, and under
+/// a placement of its own all.
 template <class Visit>
-void visit_faulty_ranks(const Plan& plan, const Topology& topology, Visit visit) {
-  const std::int64_t ranks = world_size(plan.degrees);
+void visit_other_ranks(const Plan& plan, const Topology& topology, Visit visit) {
+  const auto ranks = static_cast<std::int32_t>(world_size(plan.degrees));
+  if (!plan.gpus.empty()) {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) visit(Rank(rank));
+    return;
+  }
   for (const auto& [node, variant] : topology.variant_of) {
     const std::int64_t first = node * topology.gpus_per_node;
-    for (std::int64_t gpu = first; gpu < std::min(ranks, first + topology.gpus_per_node); ++gpu)
+    for (std::int64_t gpu = first; gpu < std::min<std::int64_t>(ranks, first + topology.gpus_per_node); ++gpu)
       visit(Rank(static_cast<std::int32_t>(gpu)));
   }
 }
@@ -35,9 +40,14 @@ GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
   const std::int64_t ranks = world_size(plan.degrees);
   const auto shape_at = [&](Rank rank) { return shape_of(topology, members_of(plan, axis, rank), ranks); };
   GroupShape worst = shape_at(representative(plan, PipelineRank{0}));
-  visit_faulty_ranks(plan, topology, [&](Rank rank) {
+  visit_other_ranks(plan, topology, [&](Rank rank) {
+    const std::vector<Rank> group = group_of(plan.degrees, axis, rank);
+    if (group.empty()) return;                                // Axis::embedding of a middle rank
+    if (!plan.gpus.empty() && group.front() != rank) return;  // seen from its first rank
     const GroupShape shape = shape_at(rank);
-    if (shape.ranks < worst.ranks) return;  // Axis::embedding: no group
+    worst.nodes = std::max(worst.nodes, shape.nodes);
+    worst.ranks_per_node = std::max(worst.ranks_per_node, shape.ranks_per_node);
+    worst.nic_sharers = std::max(worst.nic_sharers, shape.nic_sharers);
     worst.inside = std::max(worst.inside, shape.inside);
     worst.staged_through_host = worst.staged_through_host || shape.staged_through_host;
     worst.intra_achieved = slower(worst.intra_achieved, shape.intra_achieved);
@@ -54,8 +64,8 @@ double slowest_gpu(const Plan& plan, const Topology& topology) {
   const bool some_sound = static_cast<std::int64_t>(topology.variant_of.size()) * topology.gpus_per_node < ranks;
   for (std::int32_t gpu = 0; gpu < last && some_sound; ++gpu)
     speed = std::min(speed, topology.gpu_speed[static_cast<std::size_t>(gpu)]);
-  visit_faulty_ranks(plan, topology,
-                     [&](Rank rank) { speed = std::min(speed, speed_of(topology, gpu_of(plan, rank))); });
+  visit_other_ranks(plan, topology,
+                    [&](Rank rank) { speed = std::min(speed, speed_of(topology, gpu_of(plan, rank))); });
   return 1 / speed;
 }
 
@@ -63,6 +73,24 @@ double slowest_rank(const Plan& plan, const Calibration& calibration, double tim
   const double spread =
       constant(calibration, "rank_spread").value * expected_maximum(static_cast<double>(world_size(plan.degrees)));
   return (1 + spread) * times - 1;
+}
+
+Route slowest_route(const Plan& plan, const Topology& topology, PipelineRank from, PipelineRank to) {
+  Route slowest, route;
+  find_route(topology, gpu_of(plan, representative(plan, from)), gpu_of(plan, representative(plan, to)), slowest);
+  if (plan.gpus.empty()) return slowest;
+  const Degrees& degrees = plan.degrees;
+  const auto inner = static_cast<std::int32_t>(world_size(degrees) / degrees.pipeline);
+  for (std::int32_t place = 0; place < inner; ++place) {
+    find_route(topology, gpu_of(plan, Rank(from.value * inner + place)), gpu_of(plan, Rank(to.value * inner + place)),
+               route);
+    const bool staged = route.staged_through_host && !slowest.staged_through_host;
+    if (staged || (route.staged_through_host == slowest.staged_through_host && !route.links.empty() &&
+                   (slowest.links.empty() || route.bottleneck < slowest.bottleneck))) {
+      slowest = route;
+    }
+  }
+  return slowest;
 }
 
 CostModel model_at(const CostModel& model, const Plan& plan, const Topology& topology, PipelineRank rank,

@@ -1,5 +1,6 @@
 #pragma once
-// What faults of single nodes do to the plan's groups. Without such faults all groups of an axis are alike.
+// What faults of single nodes and placements of their own do to the plan's groups. Without them all groups of an axis
+// are alike.
 
 #include "cost/cost_model.hpp"
 
@@ -13,6 +14,10 @@ double slowest_gpu(const Plan& plan, const Topology& topology);
 
 /// CostModel::slowest of ranks whose GPU takes `times` as long as a sound one.
 double slowest_rank(const Plan& plan, const Calibration& calibration, double times);
+
+/// The way of a message between two pipeline ranks: the representative's, or under a placement of its own the slowest
+/// of all replicas and tensor ranks.
+Route slowest_route(const Plan& plan, const Topology& topology, PipelineRank from, PipelineRank to);
 
 /// The model of one pipeline rank's tensor group in one replica (data x context coordinate): its own links, its own
 /// GPUs.

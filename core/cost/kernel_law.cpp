@@ -53,15 +53,16 @@ AttentionLaw attention_law(const AttentionProfile& profile, double peak) {
 
 }  // namespace
 
-KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration) {
+KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cuda_graphs) {
   KernelLaw law;
   law.units = static_cast<double>(std::max<std::int64_t>(gpu.sms, 1));
   law.streaming = term(constant(calibration, "memory_efficiency"), gpu.memory_bandwidth.value);
   const Constant& element_wise = constant(calibration, "element_wise_efficiency");
   law.element_wise = element_wise.value;
   rest_on(law.streaming, element_wise);
-  law.launch_s = term(constant(calibration, "launch_us"), 1e-6);
-  law.host_launch_s = constant(calibration, "host_launch_us").value * 1e-6;
+  law.launch_s = term(constant(calibration, "launch_us"), cuda_graphs ? 1e-6 * graph_launch_share : 1e-6);
+  if (cuda_graphs) law.launch_s.evidence = Evidence::borrowed;
+  law.host_launch_s = cuda_graphs ? 0 : constant(calibration, "host_launch_us").value * 1e-6;
   law.host_step_s = term(constant(calibration, "host_step_ms"), 1e-3);
   for (const auto& [dtype, profile] : calibration.gemm) {
     law.gemm[static_cast<std::size_t>(dtype)] = gemm_law(profile, peak_of(gpu, dtype), dtype);

@@ -37,12 +37,16 @@ struct KernelLaw {
   LawTerm launch_s;                       // of one kernel, back to back on the GPU
   double host_launch_s = 0;               // of one kernel, on the host
   LawTerm host_step_s;                    // host work per step
+  double data_loading_s = 0;              // of a step, as the run states it
   double host_adam_s = 0;                 // per parameter of one GPU while the host serves all of its GPUs
   std::array<GemmLaw, dtype_count> gemm;  // [Dtype]
   std::array<AttentionLaw, 4> attention;  // [flash version]
 };
 
-/// Throws std::invalid_argument if the calibration lacks a constant.
-KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration);
+/// Throws std::invalid_argument if the calibration lacks a constant. With CUDA graphs no kernel waits for the host, and
+/// kernels follow each other faster: the gaps between empty kernels of a graph are `graph_launch_share` of those in a
+/// stream (1.35 of 2.7 us on A100, 1.29 of 2.45 on H200, 0.97 of 1.6 on L40; github.com/te42kyfo/gpu-benches).
+inline constexpr double graph_launch_share = 0.53;
+KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cuda_graphs = false);
 
 }  // namespace stagecraft

@@ -97,6 +97,8 @@ TimeEstimate kernel_time(const Kernel& kernel, const KernelLaw& law) {
       return interval(law.host_step_s.value, law.host_step_s.error, law.host_step_s.evidence);
     case KernelKind::host_adam:  // the run states the rate
       return interval(law.host_adam_s * static_cast<double>(kernel.k), 0.3, Evidence::borrowed);
+    case KernelKind::loading:
+      return interval(law.data_loading_s, 0, Evidence::measured);
     case KernelKind::host_sync:  // the GPU idles until the kernels behind the wait have been launched
       return interval(law.host_launch_s * kernel.launches, 0.5, Evidence::borrowed);
     case KernelKind::memory:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cost/cost_model.hpp"
+#include "cost/faulty_groups.hpp"
 #include "schedule/body_shape.hpp"
 #include "spec/precision.hpp"
 #include "spec/recipe.hpp"
@@ -192,8 +193,7 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
                        PipelineRank rank, const Op& op) {
   if (is_send(op.kind)) {
     const PipelineRank to = destination(schedule, op);
-    Route route;
-    find_route(topology, gpu_of(plan, representative(plan, rank)), gpu_of(plan, representative(plan, to)), route);
+    const Route route = slowest_route(plan, topology, rank, to);
     return transfer_time(op.bytes, route, model.calibration);
   }
   switch (op.kind) {

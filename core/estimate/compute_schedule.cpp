@@ -75,6 +75,7 @@ Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const Cost
   request.times = stage_durations(plan, costs, topology);
   request.memory_limit = spec.memory_limit;
   request.waves = static_cast<std::int32_t>(spec.waves);
+  request.run_ahead = static_cast<std::int32_t>(spec.run_ahead);
   if (spec.group_size) request.group_size = static_cast<std::int32_t>(*spec.group_size);
   const FamilyEntry& entry = entry_of(scenario);
   refuse_errors(scenario.path, entry.refuse(request));

@@ -1,5 +1,6 @@
 #include "estimate/stage_durations.hpp"
 
+#include "cost/faulty_groups.hpp"
 #include "schedule/lower.hpp"
 
 namespace stagecraft {
@@ -21,9 +22,7 @@ StageTimes stage_durations(const Plan& plan, const CostModel& model, const Topol
     result.weight_grad.push_back(seconds(stage, OpKind::weight_grad));
   }
   if (plan.degrees.pipeline > 1) {
-    Route route;
-    find_route(topology, gpu_of(plan, representative(plan, PipelineRank(0))),
-               gpu_of(plan, representative(plan, PipelineRank(1))), route);
+    const Route route = slowest_route(plan, topology, PipelineRank(0), PipelineRank(1));
     result.send = transfer_time(message_bytes(plan, Stage(0)), route, model.calibration).total.expected.value;
   }
   return result;

@@ -1,9 +1,38 @@
 // The ranks fit on the cluster.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "plan/feasibility_checks.hpp"
 
 namespace stagecraft {
+
+namespace {
+
+void check_rank_file(const PlacementSpec& placement, std::int64_t world, std::int64_t nodes, std::int64_t per_node,
+                     Findings& findings) {
+  if (placement.rank_file.empty()) return;
+  const auto refuse = [&](std::string message, std::string nearest) {
+    findings.push_back({Severity::error, "rank-file", "/parallel/placement/rank_file",
+                        placement.rank_file + ": " + std::move(message), std::move(nearest)});
+  };
+  const auto lines = static_cast<std::int64_t>(placement.places.size());
+  if (lines != world)
+    return refuse(fmt::format("{} places for {} ranks", lines, world), fmt::format("{} lines", world));
+  std::set<std::pair<std::int64_t, std::int64_t>> taken;
+  for (std::int64_t rank = 0; rank < lines; ++rank) {
+    const auto [node, gpu] = placement.places[static_cast<std::size_t>(rank)];
+    if (node >= nodes || gpu >= per_node) {
+      return refuse(
+          fmt::format("rank {} is on {}:{}, but there are {} nodes of {} GPUs", rank, node, gpu, nodes, per_node),
+          fmt::format("{}:{}", std::min(node, nodes - 1), std::min(gpu, per_node - 1)));
+    }
+    if (!taken.insert({node, gpu}).second)
+      return refuse(fmt::format("rank {} is on {}:{}, where another rank is already", rank, node, gpu), "");
+  }
+}
+
+}  // namespace
 
 void check_cluster(const Scenario& scenario, Findings& findings) {
   const ParallelSpec& parallel = scenario.run.parallel;
@@ -36,6 +65,7 @@ void check_cluster(const Scenario& scenario, Findings& findings) {
                         fmt::format("{} ranks leave {} of {} GPUs idle", world, gpus - world, gpus),
                         fmt::format("{}", gpus / without_data)});
   }
+  check_rank_file(parallel.placement, world, cluster.nodes, per_node, findings);
   if (parallel.tensor > per_node) {
     findings.push_back({Severity::warning, "tensor-beyond-node", "/parallel/tensor",
                         fmt::format("{} tensor ranks do not fit on one node of {} GPUs: every block's collectives will "

@@ -39,11 +39,15 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const bool one_rank = parallel.pipeline == 1;
   const bool no_buckets = run.gradient_bucket_bytes != usual.gradient_bucket_bytes;
   const bool whole_sends = one_rank || parallel.tensor == 1 || parallel.sequence_parallel;
-  const bool has_options = run.schedule.group_size || run.schedule.memory_limit || run.schedule.waves != 1;
+  const bool has_options =
+      run.schedule.group_size || run.schedule.memory_limit || run.schedule.waves != 1 || run.schedule.run_ahead != 0;
   const bool full_precision = run.precision == Precision::fp32 || run.precision == Precision::tf32;
   constexpr const char* without_replicas = "there is one replica, so no gradients are reduced";
+  const bool own_order = to_text(parallel.placement) != to_text(PlacementSpec{});
   constexpr const char* of_blocks = "plain layers are given by their cost alone";
   for (const Unused& unused : {
+           Unused{own_order && parallel.tensor * parallel.context * parallel.data * parallel.pipeline == 1,
+                  "/parallel/placement", "there is one rank", "tensor-context-data-pipeline"},
            Unused{run.overlap.gradient_reduce && alone, "/overlap/gradient_reduce", without_replicas, "false"},
            Unused{no_buckets && alone, "/gradient_bucket", without_replicas, "160 MB"},
            Unused{no_buckets && !alone && !run.overlap.gradient_reduce, "/gradient_bucket",
@@ -53,6 +57,8 @@ void check_unused(const Scenario& scenario, Findings& findings) {
                   "parameters are gathered only under ZeRO (zero_stage)", "false"},
            Unused{run.overlap.parameter_gather && run.zero_stage > 0 && alone, "/overlap/parameter_gather",
                   "there is one replica, so no parameters are gathered", "false"},
+           Unused{run.schedule.run_ahead != 0 && one_rank, "/schedule/run_ahead",
+                  "there is one pipeline rank, which has nobody to run ahead of", "0"},
            Unused{!run.overlap.pipeline && one_rank, "/overlap/pipeline",
                   "there is one pipeline rank, so nothing is sent", "true"},
            Unused{run.overlap.tensor && parallel.tensor == 1, "/overlap/tensor", "the tensor group has one rank",

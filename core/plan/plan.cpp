@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "plan/expert_load.hpp"
+#include "plan/placement.hpp"
 
 namespace stagecraft {
 
@@ -38,11 +39,12 @@ Plan make_plan(const Scenario& scenario) {
   plan.layers = layers_of(scenario.model);
   plan.stages = partition_layers(scenario.model, scenario.run);
   plan.busiest_expert_rank = busiest_expert_rank(plan);
+  plan.gpus = placed(plan.degrees, parallel.placement, gpus_per_node(scenario.cluster.node));
   return plan;
 }
 
-GpuId gpu_of(const Plan&, Rank rank) {
-  return gpu_at(rank);
+GpuId gpu_of(const Plan& plan, Rank rank) {
+  return plan.gpus.empty() ? GpuId(rank.value) : plan.gpus[rank.index()];
 }
 
 std::int64_t encoder_length(const Plan& plan) {

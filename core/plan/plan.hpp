@@ -25,7 +25,7 @@ struct Plan {
   std::vector<Layer> layers;        // layers_of(model)
   std::vector<StageLayers> stages;  // pipeline * virtual_stages entries, every layer exactly once
   double busiest_expert_rank = 1;   // rows of the busiest rank of an expert group over the even share (expert_load.hpp)
-  // Rank r runs on GPU r of the cluster: placement is the identity in this order (see plan/placement.hpp).
+  std::vector<GpuId> gpus;          // [rank]; empty: rank r runs on GPU r of the cluster (plan/placement.hpp)
 };
 
 /// Precondition: !has_errors(check_layout(scenario)).

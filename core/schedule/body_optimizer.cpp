@@ -54,6 +54,11 @@ void add_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParame
   host.name = "step-host";
   host.kernel.kind = KernelKind::host;
   out.push_back(host);
+  if (plan.run.data_loading_s > 0) {
+    host.name = "data-loading";
+    host.kernel.kind = KernelKind::loading;
+    out.push_back(host);
+  }
 }
 
 }  // namespace stagecraft

@@ -19,6 +19,7 @@ struct ScheduleRequest {
   std::optional<std::int32_t> group_size;  // interleaved schedules: micro-batches per group
   std::optional<double> memory_limit;      // zb-auto, zbv-auto: in full-stage activations
   std::int32_t waves = 1;                  // hanayo
+  std::int32_t run_ahead = 0;              // 1f1b: micro-batches in flight beyond p - r
   /// Searched schedules: the share of an activation that stays until W runs ({x, g} of each linear layer); the rest is
   /// freed by I.
   double kept_until_weight_grad = 1;
@@ -28,7 +29,7 @@ struct ScheduleRequest {
 enum class ChunkRule : std::uint8_t { one, two, two_per_wave, two_or_more, any };
 
 /// The field of a request, beside shape and times, that a schedule reads. Any other that is set is refused.
-enum class ScheduleOption : std::uint8_t { none, group_size, memory_limit, waves };
+enum class ScheduleOption : std::uint8_t { none, group_size, memory_limit, waves, run_ahead };
 
 struct FamilyEntry {
   const char* name;                      // "zb-h1"

@@ -7,7 +7,7 @@
 namespace stagecraft {
 
 Schedule one_forward_one_backward(const char* name, const PipelineShape& shape,
-                                  std::int32_t (*warm_up)(std::int32_t ranks, std::int32_t rank)) {
+                                  const std::function<std::int32_t(std::int32_t ranks, std::int32_t rank)>& warm_up) {
   Schedule schedule = empty_schedule(name, shape, {loop_map(shape.ranks, 1)}, 2 * passes_per_rank(shape));
   const std::int32_t m = shape.micro_batches;
   for (std::int32_t r = 0; r < shape.ranks; ++r) {
@@ -22,8 +22,9 @@ Schedule one_forward_one_backward(const char* name, const PipelineShape& shape,
   return schedule;
 }
 
-Schedule generate_1f1b(const PipelineShape& shape) {
-  return one_forward_one_backward("1f1b", shape, [](std::int32_t p, std::int32_t r) { return p - r; });
+Schedule generate_1f1b(const PipelineShape& shape, std::int32_t run_ahead) {
+  return one_forward_one_backward(
+      "1f1b", shape, [run_ahead](std::int32_t p, std::int32_t r) { return r == p - 1 ? 1 : p - r + run_ahead; });
 }
 
 }  // namespace stagecraft

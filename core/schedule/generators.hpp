@@ -19,8 +19,9 @@ Schedule generate_naive(const PipelineShape& shape);
 Schedule generate_gpipe(const PipelineShape& shape, BackwardOrder order);
 
 /// min(m, p-r) warm-up forwards, then one backward and one forward in turn (PipeDream-Flush, arXiv 2006.09503; DAPPLE;
-/// arXiv 2104.04473, section 2.2).
-Schedule generate_1f1b(const PipelineShape& shape);
+/// arXiv 2104.04473, section 2.2). All ranks but the last keep `run_ahead` micro-batches more in flight, so that a rank
+/// need not wait for the gradient of the one it has just sent; at most p.
+Schedule generate_1f1b(const PipelineShape& shape, std::int32_t run_ahead = 0);
 
 /// The same with min(m, 2(p-r)-1) warm-up forwards, so that transfers hide behind compute (arXiv 2211.05322).
 Schedule generate_eager_1f1b(const PipelineShape& shape);

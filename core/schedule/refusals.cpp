@@ -54,6 +54,15 @@ void refuse_options(Findings& findings, const char* name, ScheduleOption option,
   if (request.memory_limit && option != ScheduleOption::memory_limit)
     refuse("/schedule/memory_limit", "memory limit to set");
   if (request.waves != 1 && option != ScheduleOption::waves) refuse("/schedule/waves", "waves");
+  if (request.run_ahead != 0 && option != ScheduleOption::run_ahead)
+    refuse("/schedule/run_ahead", "micro-batches to run ahead");
+  const std::int32_t ranks = request.shape.ranks;
+  if (option == ScheduleOption::run_ahead && (request.run_ahead < 0 || request.run_ahead > ranks)) {
+    findings.push_back(schedule_finding("schedule-run-ahead", "/schedule/run_ahead",
+                                        fmt::format("{} on {} rank{} runs 0 to {} micro-batches ahead, got {}", name,
+                                                    ranks, ranks == 1 ? "" : "s", ranks, request.run_ahead),
+                                        std::to_string(request.run_ahead < 0 ? 0 : ranks)));
+  }
 }
 
 }  // namespace

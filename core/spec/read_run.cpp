@@ -10,6 +10,7 @@
 #include "spec/precision.hpp"
 #include "spec/read_memory.hpp"
 #include "spec/read_model.hpp"
+#include "spec/read_placement.hpp"
 #include "spec/read_training.hpp"
 
 namespace stagecraft {
@@ -109,6 +110,8 @@ ParallelSpec read_parallel(const JsonNode& node, const ClusterSpec& cluster, Par
     fields.optional("zig_zag", parallel.zig_zag, read_boolean);
   }
   fields.optional("ulysses", parallel.ulysses, integer_in(1, run_limits::context));
+  fields.optional("placement", parallel.placement,
+                  [&](const JsonNode& value) { return read_placement(value, reading); });
   fields.defaulted(
       "partition", partition, [&](const JsonNode& value) { return read_partition(value, reading); },
       [](const PartitionSpec& chosen) { return to_text(chosen.rule); }, "every stage gets the same number of blocks");
@@ -207,6 +210,7 @@ ScheduleSpec read_schedule(const JsonNode& node, Reading& reading) {
   fields.optional("group_size", schedule.group_size, integer_in(1, run_limits::batch));
   fields.optional("memory_limit", schedule.memory_limit, number_in(0.001, 1e6));
   fields.optional("waves", schedule.waves, integer_in(1, run_limits::virtual_stages));
+  fields.optional("run_ahead", schedule.run_ahead, integer_in(0, run_limits::batch));
   fields.finish();
   if (named == from_file) node.fail(R"(either the key "name" or the key "csv")");
   if (from_file) schedule.name.clear();
@@ -264,6 +268,9 @@ void read_communication(ObjectReader& scenario, RunSpec& run) {
                                           [&](const JsonNode& node) { return read_overlap(node, scenario.reading()); });
   if (!overlaps)
     scenario.note("overlap", "pipeline sends only", "gradients and parameters travel while nothing else runs");
+  scenario.optional("cuda_graphs", run.cuda_graphs, read_boolean);
+  scenario.optional("data_loading", run.data_loading_s,
+                    [](const JsonNode& value) { return read_seconds(value, {0}, {1e6}).value; });
   scenario.defaulted("scatter_gather", run.scatter_gather, read_boolean, text_of_bool,
                      "a pipeline send is split over the tensor group");
   scenario.defaulted("receive_placement", run.receive_placement, word_of(receive_placement_words),

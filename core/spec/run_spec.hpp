@@ -1,6 +1,7 @@
 #pragma once
 // How the model is trained: degrees, batch, schedule, precision, recompute, overlap. Knows nothing of hardware.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,21 @@ enum class ContextMethod : std::uint8_t {
   combined     // heads among `ulysses` neighbours, a ring across them (arXiv 2405.07719)
 };
 
+enum class ParallelAxis : std::uint8_t { tensor, context, data, pipeline };
+
+/// Which GPU a rank runs on. Ranks themselves are always numbered tensor fastest, then context, data, pipeline.
+struct PlacementSpec {
+  /// The axis whose neighbours fill the machines first, then the next ones (Megatron-LM: --order).
+  std::array<ParallelAxis, 4> order{ParallelAxis::tensor, ParallelAxis::context, ParallelAxis::data,
+                                    ParallelAxis::pipeline};
+  /// From a rank file, one entry per rank: node and GPU of the node. Empty: by `order`.
+  struct Place {
+    std::int64_t node = 0, gpu = 0;
+  };
+  std::vector<Place> places = {};
+  std::string rank_file = {};
+};
+
 struct ParallelSpec {
   std::int64_t tensor = 1;
   std::int64_t context = 1;
@@ -30,6 +46,7 @@ struct ParallelSpec {
   ContextMethod context_method = ContextMethod::ring;
   std::int64_t ulysses = 1;  // of a combined method: ranks that exchange heads
   bool zig_zag = true;       // a rank has the i-th slice from both ends, which evens out a causal mask
+  PlacementSpec placement = {};
 };
 
 /// How tokens travel to their experts.
@@ -87,6 +104,7 @@ struct ScheduleSpec {
   std::optional<std::int64_t> group_size;  // micro-batch group of interleaved schedules
   std::optional<double> memory_limit;      // zb-auto: in units of one stage's activations
   std::int64_t waves = 1;                  // hanayo
+  std::int64_t run_ahead = 0;              // 1f1b: micro-batches in flight beyond p - r on all ranks but the last
 };
 
 /// Which tensors exist in which dtype: spec/precision.hpp; memory/recipe.hpp has the bytes of a parameter.
@@ -234,6 +252,8 @@ struct RunSpec {
   bool scatter_gather = true;  // a pipeline send is split over the tensor group (arXiv 2104.04473, section 4.1)
   bool fused_kernels = true;   // bias+activation and bias+dropout+add in one kernel (arXiv 2104.04473, section 4.2)
   bool gradient_accumulation_fusion = true;  // weight-gradient GEMMs add into the gradient buffer in their epilogue
+  bool cuda_graphs = false;                  // the kernels of an operation are launched as one captured graph
+  double data_loading_s = 0;                 // of a step, that every rank waits for its next batch
   ReceivePlacement receive_placement = ReceivePlacement::at_sender;
   double gradient_bucket_bytes = 160e6;
   std::int64_t steps = 1;  // simulated in a row; the last one is reported
@@ -256,6 +276,7 @@ std::string to_text(LossKernel kernel);
 std::string to_text(ContextMethod method);
 std::string to_text(Dispatcher dispatcher);
 std::string to_text(GradientCompression compression);
+std::string to_text(const PlacementSpec& placement);  // "tensor-context-data-pipeline", or the path of the rank file
 std::string to_text(Fp8Scaling scaling);
 
 }  // namespace stagecraft

@@ -157,6 +157,8 @@ Scenario scenario_from(const JsonDocument& document, const std::string& path, co
   check_schema(document.root(), "scenario");
   scenario.defaults = std::move(reading.defaults);
   if (!scenario.run.schedule.csv.empty()) reading.files.push_back(scenario.run.schedule.csv);
+  const std::string& rank_file = scenario.run.parallel.placement.rank_file;
+  if (!rank_file.empty()) reading.files.push_back(rank_file);
   scenario.files = each_once(reading.files);
   return scenario;
 }

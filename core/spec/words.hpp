@@ -48,6 +48,10 @@ inline constexpr Words<FabricKind, 5> fabric_kind_words{{{FabricKind::none, "non
                                                          {FabricKind::fat_tree, "fat_tree"},
                                                          {FabricKind::rail_optimised, "rail_optimised"},
                                                          {FabricKind::dragonfly, "dragonfly"}}};
+inline constexpr Words<ParallelAxis, 4> parallel_axis_words{{{ParallelAxis::tensor, "tensor"},
+                                                             {ParallelAxis::context, "context"},
+                                                             {ParallelAxis::data, "data"},
+                                                             {ParallelAxis::pipeline, "pipeline"}}};
 inline constexpr Words<Routing, 2> routing_words{{{Routing::adaptive, "adaptive"}, {Routing::fixed, "fixed"}}};
 inline constexpr Words<FaultKind, 8> fault_kind_words{{{FaultKind::wire, "wire"},
                                                        {FaultKind::nic, "nic"},

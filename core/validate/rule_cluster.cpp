@@ -93,7 +93,8 @@ void map_cluster(Draft& draft) {
   if (*machine->library != '\0') set(draft, "/cluster/gpu", machine->library);
   infer(draft, "/cluster/extends", machine->cluster, fmt::format("nodes with {}", record.gpu));
   double all_nics = node_gbit_s(record.interconnect, static_cast<double>(per_node));
-  if (all_nics <= 0) all_nics = draft.software.node_gbit_s;
+  const bool crosses_leaves = static_cast<double>(nodes) > draft.software.leaf_nodes;
+  if (all_nics <= 0 && crosses_leaves) all_nics = draft.software.node_gbit_s;
   const double nic = all_nics / static_cast<double>(per_node);
   if (nodes > 1 && all_nics <= 0) {
     infer(draft, "/cluster/fabric", fmt::format("{} Gb/s per GPU", machine->nic_gbit_s),

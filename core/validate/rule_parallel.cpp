@@ -108,6 +108,13 @@ void set_schedule(Draft& draft, std::int64_t pipeline, std::int64_t virtual_stag
   if (!known) throw Unmapped(fmt::format("the schedule \"{}\" is not known", text));
   const char* name = virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
   if (text.empty() && pipeline > 1) infer(draft, "/schedule", name, "not stated");
+  const std::int64_t run_ahead = draft.software.run_ahead;
+  if (std::string_view(name) == "1f1b" && pipeline > 1 && run_ahead > 0) {
+    set(draft, "/schedule/name", name);
+    set(draft, "/schedule/run_ahead", run_ahead);
+    infer(draft, "/schedule/run_ahead", std::to_string(run_ahead), draft.software.why);
+    return;
+  }
   set(draft, "/schedule", name);
 }
 

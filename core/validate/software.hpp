@@ -31,6 +31,8 @@ struct SoftwarePeriod {
   bool before_sequence_parallel = false;  // older than it: a record that only infers it is wrong
   const char* loss = "";                  // kernel of the loss; "": the usual one of the framework
   double node_gbit_s = 0;                 // between nodes where the record does not say; 0: as in the cluster's file
+  double leaf_nodes = 0;                  // jobs of so many nodes stay under one leaf, where node_gbit_s does not apply
+  std::int64_t run_ahead = 0;             // micro-batches that a 1F1B pipeline keeps in flight beyond p - r
   const char* why;
 };
 

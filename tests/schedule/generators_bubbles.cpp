@@ -228,3 +228,47 @@ TEST_CASE("sends: the handcrafted zero-bubble schedules") {
     }
   }
 }
+
+TEST_CASE("1F1B that runs ahead keeps more in flight on every rank but the last, and its bubble stays") {
+  for (std::int32_t p = 2; p <= 6; ++p) {
+    for (std::int32_t ahead = 0; ahead <= p; ++ahead) {
+      const std::int32_t m = 4 * p;
+      ScheduleRequest request;
+      request.shape = {p, m, 1};
+      request.run_ahead = ahead;
+      const FamilyEntry& entry = *find_schedule("1f1b");
+      REQUIRE(entry.refuse(request).empty());
+      const Schedule schedule = entry.generate(request);
+      const test::Timed timed = test::time_schedule(schedule, {1, 1, 1, 0, -1});
+      CHECK(timed.makespan == m * 3 + (p - 1) * 3);
+      const std::vector<std::int64_t> peaks = test::peak_chunks(schedule, false);
+      for (std::int32_t r = 0; r < p; ++r) {
+        const std::int32_t in_flight = r == p - 1 ? 1 : p - r + ahead;
+        CHECK(peaks[static_cast<std::size_t>(r)] == in_flight);
+      }
+    }
+  }
+}
+
+TEST_CASE("1F1B that runs ahead hides the way of a message and its gradient") {
+  // The gradient of a micro-batch is back 2c + 3 after it was sent, and as long as a pass takes 3, c = 1 leaves gaps.
+  ScheduleRequest request;
+  request.shape = {2, 32, 1};
+  const auto makespan = [&](std::int32_t ahead) {
+    request.run_ahead = ahead;
+    return test::time_schedule(find_schedule("1f1b")->generate(request), {1, 1, 1, 1, -1}).makespan;
+  };
+  CHECK(makespan(1) < makespan(0) - 10);
+  CHECK(makespan(2) <= makespan(1));
+}
+
+TEST_CASE(
+    "running further ahead than p is refused with the nearest that is not, and other schedules do not run ahead") {
+  ScheduleRequest request;
+  request.shape = {4, 16, 1};
+  request.run_ahead = 5;
+  const Findings findings = find_schedule("1f1b")->refuse(request);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings.front().nearest == "4");
+  CHECK_FALSE(find_schedule("gpipe")->refuse(request).empty());
+}
