@@ -31,10 +31,11 @@ std::map<std::string, NcclTriple> read_triples(const JsonNode& object) {
 
 NcclArchitecture read_architecture(const JsonNode& node) {
   only_keys(node,
-            {"channels", "ring_channel_GBps", "nvls_GBps", "nvls_from_ranks", "ll_max_GBps", "ring_ll128_channel_GBps",
-             "tree_ll128_channel_GBps", "tree_channel_GBps", "nvls_tree_channel_GBps"});
+            {"channels", "nvls_channels", "ring_channel_GBps", "nvls_GBps", "nvls_from_ranks", "ll_max_GBps",
+             "ring_ll128_channel_GBps", "tree_ll128_channel_GBps", "tree_channel_GBps", "nvls_tree_channel_GBps"});
   NcclArchitecture gpu;
   gpu.channels = static_cast<std::int32_t>(read_integer(node.at("channels"), 1, 64));
+  gpu.nvls_channels = static_cast<std::int32_t>(read_integer(node.at("nvls_channels"), 0, 64));
   gpu.ring_channel = read_number(node.at("ring_channel_GBps"), 0, 1e6);
   gpu.nvls = read_number(node.at("nvls_GBps"), 0, 1e6);
   gpu.nvls_from_ranks = static_cast<std::int32_t>(read_integer(node.at("nvls_from_ranks"), 0, 1024));
@@ -72,8 +73,8 @@ NcclMachine read_machine(const JsonNode& node, const std::string& architecture) 
 
 NcclSystem read_system(const JsonNode& node) {
   only_keys(node, {"name", "source", "hardware", "clusters", "min_nodes", "architecture", "host_us", "latency_scale",
-                   "levels_hidden", "sqrt_us", "low_latency_rate", "ring_rate", "nvls_rate", "peer_us", "peer_rate",
-                   "peer_network_rate", "pair_GBps", "machine"});
+                   "levels_hidden", "fill_us", "sqrt_us", "low_latency_rate", "ring_rate", "nvls_rate", "peer_us",
+                   "peer_rate", "peer_network_rate", "pair_GBps", "machine"});
   NcclSystem system;
   system.name = read_nonempty_string(node.at("name"));
   system.source = read_nonempty_string(node.at("source"));
@@ -86,6 +87,7 @@ NcclSystem read_system(const JsonNode& node) {
   read_optional(node, "host_us", 0, 1e6, system.host_us);
   read_optional(node, "latency_scale", 0, 100, system.latency_scale);
   read_optional(node, "levels_hidden", 0, 10, system.levels_hidden);
+  read_optional(node, "fill_us", 0, 1e6, system.fill_us);
   read_optional(node, "sqrt_us", 0, 10, system.sqrt_us);
   read_optional(node, "low_latency_rate", 1e-3, 10, system.low_latency_rate);
   read_optional(node, "ring_rate", 1e-3, 10, system.ring_rate);

@@ -36,6 +36,7 @@ using NcclTriple = std::array<double, 3>;
 /// What the tuner knows of one GPU generation. Triples of rates: 1 node, 2 nodes, more.
 struct NcclArchitecture {
   std::int32_t channels = 0;
+  std::int32_t nvls_channels = 0;    // of reductions in the switch
   double ring_channel = 0;           // GB/s per channel of a ring inside a node with NVSwitch
   double nvls = 0;                   // GB/s of bus bandwidth through the switch; 0: it does not reduce
   std::int32_t nvls_from_ranks = 0;  // ranks of a node from which on it is used
@@ -73,6 +74,7 @@ struct NcclSystem {
   double host_us = 0;           // launch and synchronisation
   double latency_scale = 1;     // of the tuner's latencies
   double levels_hidden = 0;     // levels of a tree across nodes that the work inside the nodes hides
+  double fill_us = 0;           // us per level of a tree between switches for the first 64 KiB chunk to pass
   double sqrt_us = 0;           // us per sqrt(byte): LL128 and Simple filling their pipeline
   double low_latency_rate = 1;  // LL: of the tuner's rate
   double ring_rate = 1;         // ring and tree, LL128 and Simple
@@ -108,6 +110,10 @@ std::vector<NcclCandidate> nccl_candidates(NcclOp op, const NcclMachine& machine
 /// NCCL_ALGO does; throws std::invalid_argument if none of them can run.
 NcclCandidate nccl_choice(NcclOp op, Bytes bytes, const NcclMachine& machine, const NcclTuner& tuner,
                           const std::vector<NcclAlgorithm>& only = {});
+
+/// Bytes that NVLSTree passes on at a time: 128 KiB, from 4 nodes on 64 KiB, and less where these would not occupy all
+/// channels and heads (github.com/NVIDIA/nccl src/enqueue.cc, calcCollChunking).
+Bytes nvls_tree_chunk(Bytes bytes, const NcclMachine& machine, const NcclTuner& tuner);
 
 struct NcclTime {
   Seconds total;

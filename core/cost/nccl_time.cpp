@@ -34,6 +34,16 @@ double rate(const NcclCandidate& candidate, const NcclMachine& machine, const Nc
 
 }  // namespace
 
+Bytes nvls_tree_chunk(Bytes bytes, const NcclMachine& machine, const NcclTuner& tuner) {
+  const double heads = std::ceil(static_cast<double>(machine.ranks) / std::max(1, machine.nodes));
+  const double at_once = heads * tuner.architectures.at(machine.architecture).nvls_channels;
+  constexpr double kib = 1024;
+  double chunk = machine.nodes >= 4 ? 64 * kib : 128 * kib;
+  if (bytes.value < 4 * at_once * chunk) chunk = std::min(chunk, 64 * kib);
+  if (bytes.value < at_once * chunk) chunk = std::min(chunk, 32 * kib);
+  return {chunk};
+}
+
 NcclCandidate nccl_choice(NcclOp op, Bytes bytes, const NcclMachine& machine, const NcclTuner& tuner,
                           const std::vector<NcclAlgorithm>& only) {
   const double wire = bytes.value * nccl_bus_factor(op, machine.ranks);
@@ -61,6 +71,9 @@ NcclTime nccl_time(NcclOp op, Bytes bytes, const NcclMachine& machine, const Ncc
   const double levels = std::floor(std::log2(static_cast<double>(machine.nodes)));
   const double hidden = std::min(system.levels_hidden, levels) * ran.level_us;
   double us = system.host_us + (ran.latency_us - hidden) * system.latency_scale;
+  if (ran.algorithm == NcclAlgorithm::nvls_tree) {
+    us += system.fill_us * levels * nvls_tree_chunk(bytes, machine, tuner).value / (64 * 1024);
+  }
   if (ran.algorithm == NcclAlgorithm::p2p) {
     us += system.peer_us;
   } else if (ran.protocol != NcclProtocol::ll) {

@@ -108,3 +108,14 @@ TEST_CASE("a cluster takes the calibration that names it, for its number of node
   CHECK(find_nccl_system(systems, load_cluster("selene", shipped_library()), 1, "").name == "generic ampere");
   CHECK_THROWS_AS(find_nccl_system(systems, p5, 1, "no such"), InputError);
 }
+
+TEST_CASE("NVLSTree passes on smaller chunks where larger ones would leave channels idle, as calcCollChunking says") {
+  const NcclTuner tuner = load_nccl_tuner(shipped_library());
+  constexpr double kib = 1024, mib = 1024 * kib;
+  // 16 channels x 8 heads x 64 KiB = 8 MiB in flight.
+  CHECK(nvls_tree_chunk({8 * mib - 1}, hopper(8, 64), tuner).value == 32 * kib);
+  CHECK(nvls_tree_chunk({8 * mib}, hopper(8, 64), tuner).value == 64 * kib);
+  CHECK(nvls_tree_chunk({1024 * mib}, hopper(8, 64), tuner).value == 64 * kib);
+  CHECK(nvls_tree_chunk({64 * mib - 1}, hopper(2, 16), tuner).value == 64 * kib);
+  CHECK(nvls_tree_chunk({64 * mib}, hopper(2, 16), tuner).value == 128 * kib);
+}
