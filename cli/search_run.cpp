@@ -113,7 +113,7 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
                 ""};
   run.title = fmt::format("{} on {} GPUs of {}, global batch {}", scenario.model.name, run.gpus, scenario.cluster.name,
                           scenario.run.batch.global);
-  const std::vector<Candidate> candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
+  std::vector<Candidate> candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
   if (candidates.empty())
     throw UsageError(fmt::format("no layout multiplies to {} GPUs with a global batch of {} in the space asked for",
                                  run.gpus, scenario.run.batch.global));
@@ -124,6 +124,15 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
   simulate_one = [&](const Candidate& candidate) { return simulated_step_s(run.context, candidate); };
 #endif
   run.result = search(run.context, candidates, run.options, simulate_one);
+  if (run.result.ranking.empty() && asked.optimizer_home.empty() && asked.activations_home.empty()) {
+    asked.optimizer_home = asked.activations_home = {Home::gpu, Home::host};
+    candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
+    SearchResult offloaded = search(run.context, candidates, run.options, simulate_one);
+    if (!offloaded.ranking.empty()) {
+      run.result = std::move(offloaded);
+      run.title += "; nothing fits on the GPUs alone, so optimizer states and activations on the hosts were tried too";
+    }
+  }
   if (shows) std::fputs("\r\x1b[K", stderr);
   run.options.progress = nullptr;
   return run;

@@ -174,7 +174,9 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const Segment& segment = part.segments[i];
       const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
-      const double paced = parts[p].times[i].expected.value * (at_host_pace ? stretch : 1);
+      const double alone = parts[p].times[i].expected.value;
+      const double paced = alone * (at_host_pace ? stretch : 1);
+      result.launch_wait += Seconds{(paced - alone) * repeat};
       const bool of_rank = !segment.is_collective && !is_host_work(segment.kernel.kind);
       const double slow = of_rank ? paced * model.slowest : 0;  // a measured time is that of the mean rank
       paced_s.push_back(paced + slow);

@@ -54,6 +54,7 @@ struct BodyTime {
   Seconds kernels;
   Seconds collectives;                             // exposed part, after the overlap policy of the run
   ExposedTime exposed;                             // the same by what they serve
+  Seconds launch_wait;                             // of total: the GPU waits for the host to launch kernels
   Seconds waiting;                                 // of total: for the slowest of the ranks that do the same
   std::vector<std::vector<SegmentTime>> segments;  // [part][segment], one repeat
 };

@@ -18,13 +18,18 @@ BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
   return std::min(a, b);
 }
 
+constexpr std::int32_t sampled_ranks = 64;
+
 /// Ranks whose group may fare differently from the representative's: those on nodes with faults of their own, and under
 /// a placement of its own all.
 template <class Visit>
 void visit_other_ranks(const Plan& plan, const Topology& topology, Visit visit) {
   const auto ranks = static_cast<std::int32_t>(world_size(plan.degrees));
   if (!plan.gpus.empty()) {
-    for (std::int32_t rank = 0; rank < ranks; ++rank) visit(Rank(rank));
+    // An order of axes repeats itself, so a sample shows every kind of group; a rank file need not.
+    const bool listed = !plan.run.parallel.placement.places.empty();
+    const std::int32_t stride = listed ? 1 : std::max(1, ranks / sampled_ranks);
+    for (std::int32_t rank = 0; rank < ranks; rank += stride) visit(Rank(rank));
     return;
   }
   for (const auto& [node, variant] : topology.variant_of) {
@@ -42,8 +47,9 @@ GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
   GroupShape worst = shape_at(representative(plan, PipelineRank{0}));
   visit_other_ranks(plan, topology, [&](Rank rank) {
     const std::vector<Rank> group = group_of(plan.degrees, axis, rank);
-    if (group.empty()) return;                                // Axis::embedding of a middle rank
-    if (!plan.gpus.empty() && group.front() != rank) return;  // seen from its first rank
+    if (group.empty()) return;  // Axis::embedding of a middle rank
+    const bool listed = !plan.run.parallel.placement.places.empty();
+    if (listed && group.front() != rank) return;  // seen from its first rank
     const GroupShape shape = shape_at(rank);
     worst.nodes = std::max(worst.nodes, shape.nodes);
     worst.ranks_per_node = std::max(worst.ranks_per_node, shape.ranks_per_node);

@@ -19,6 +19,8 @@ struct Degrees {
   std::int32_t expert_tensor = 0;  // ranks that share one expert; 0: as many as tensor
   std::int32_t ulysses = 0;        // neighbours in the context group that exchange heads; 0: all of them
   std::int32_t secondary = 0;      // neighbours in the data group that hold a second shard (ZeRO++); 0: all of them
+
+  friend bool operator==(const Degrees&, const Degrees&) = default;
 };
 
 enum class Axis : std::uint8_t {

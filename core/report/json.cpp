@@ -147,6 +147,7 @@ Json json_form(const Report& report) {
                     {"slowdown", report.jitter.slowdown},
                     {"replicas", report.jitter.replicas}};
   root["breakdown"] = form_of(report.breakdown);
+  for (const StepCostLine& line : step_cost_lines) root["costs"][line.key] = report.costs.*line.seconds;
   root["critical_path"] = form_of(report.critical_path);
   root["critical_path_busiest_rank"] = report.critical_path_busiest_rank;
   root["critical_path_spans"] = report.critical_path_spans;

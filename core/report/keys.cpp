@@ -71,6 +71,7 @@ std::vector<ReportKey> report_keys() {
   add(keys_of_figures());
   add(keys_of_training());
   add(keys_of_breakdown("breakdown", "mean over the GPUs"));
+  add(keys_of_costs());
   add(keys_of_breakdown("critical_path", "along the critical path"));
   keys.push_back(
       {"critical_path_busiest_rank",

@@ -29,6 +29,7 @@ std::vector<ReportKey> keys_of_run();
 std::vector<ReportKey> keys_of_figures();
 std::vector<ReportKey> keys_of_training();
 std::vector<ReportKey> keys_of_breakdown(const std::string& path, const std::string& whose);
+std::vector<ReportKey> keys_of_costs();
 std::vector<ReportKey> keys_of_stages();
 std::vector<ReportKey> keys_of_provenance();
 

@@ -193,6 +193,7 @@ Report make_report(const ReportSources& from) {
   add_time_and_bubble(report, from);
   add_rates(report, from);
   report.breakdown = from.summary.mean;
+  report.costs = step_costs(from.plan, from.schedule, from.costs);
   add_training(report, from);
   report.critical_path = from.summary.critical_path.seconds;
   report.critical_path_busiest_rank = from.summary.critical_path.busiest_rank;

@@ -59,6 +59,11 @@ std::string breakdown_table(const Report& report) {
                        percent(path > 0 ? report.critical_path[i] / path : 0), duration(report.critical_path[i]),
                        percent(mean > 0 ? report.breakdown[i] / mean : 0), duration(report.breakdown[i]));
   }
+  for (const StepCostLine& line : step_cost_lines) {
+    const double seconds = report.costs.*line.seconds;
+    out += fmt::format("| of which {} | | | {} | {} |\n", line.text, percent(mean > 0 ? seconds / mean : 0),
+                       duration(seconds));
+  }
   return out;
 }
 

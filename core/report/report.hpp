@@ -10,6 +10,7 @@
 #include "cost/calibration.hpp"
 #include "estimate/jittered_steps.hpp"
 #include "estimate/ramp_up.hpp"
+#include "estimate/step_costs.hpp"
 #include "estimate/training_run.hpp"
 #include "memory/memory_class.hpp"
 #include "spec/scenario.hpp"
@@ -86,6 +87,7 @@ struct Report {
 
   Breakdown breakdown{};      // seconds, mean over the GPUs
   Breakdown critical_path{};  // seconds
+  StepCosts costs;            // contained in the breakdown
   std::int32_t critical_path_busiest_rank = -1;
   std::int64_t critical_path_spans = 0;
 

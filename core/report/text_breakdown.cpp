@@ -30,6 +30,17 @@ const char* colour_of(TimeClass time_class) {
   }
 }
 
+/// What of the above goes to none of the model's own work; lines under a tenth of a per mille are left out.
+std::string costs_lines(const Report& report, double mean, const TextStyle& style) {
+  std::string lines;
+  for (const StepCostLine& line : step_cost_lines) {
+    const double seconds = report.costs.*line.seconds;
+    if (seconds < 1e-4 * mean) continue;
+    lines += fmt::format("  {}{:>10}{:>10}\n", padded(line.text, 76), percent(seconds / mean), duration(seconds));
+  }
+  return lines.empty() ? lines : style.faint("  of which, inside the operations above\n") + lines;
+}
+
 }  // namespace
 
 std::string breakdown_section(const Report& report, const TextStyle& style) {
@@ -46,7 +57,7 @@ std::string breakdown_section(const Report& report, const TextStyle& style) {
                        percent(on_path), duration(report.critical_path[i]), percent(on_mean),
                        duration(report.breakdown[i]));
   }
-  return out;
+  return out + costs_lines(report, mean, style);
 }
 
 }  // namespace stagecraft

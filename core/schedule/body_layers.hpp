@@ -71,7 +71,8 @@ double updated_parameters(const Plan& plan, const UnitParameters& parameters);
 /// Bytes that one optimizer step moves per parameter held and per parameter updated (they differ under ZeRO 1).
 struct OptimizerTraffic {
   double per_held = 0, per_updated = 0;
-  std::int32_t launches = 1;
+  double per_clipped = 0;  // norm and clip, per updated parameter
+  std::int32_t launches = 1, clip_launches = 2;
 };
 OptimizerTraffic optimizer_traffic(const RunSpec& run);
 

@@ -2,6 +2,7 @@
 // unscaled (fp16 only), a norm, a clip, the update of fp32 master weights and moments, and the copy to 16-bit weights.
 
 #include "schedule/body_layers.hpp"
+#include "schedule/body_names.hpp"
 #include "spec/recipe.hpp"
 
 namespace stagecraft {
@@ -12,7 +13,7 @@ OptimizerTraffic optimizer_traffic(const RunSpec& run) {
   OptimizerTraffic traffic;
   traffic.per_held = recipe.gradient;  // set to zero before the next step
   double gradient = recipe.gradient;   // as the update reads it
-  traffic.launches = 4;
+  traffic.launches = 2;
   if (recipe.master > 0 && recipe.gradient < 4) {
     traffic.per_updated += recipe.gradient + 4;  // to fp32
     gradient = 4;
@@ -22,7 +23,7 @@ OptimizerTraffic optimizer_traffic(const RunSpec& run) {
     traffic.per_updated += 8;  // unscaled, and searched for infinities
     ++traffic.launches;
   }
-  traffic.per_updated += gradient + 2 * gradient;  // norm, clip
+  traffic.per_clipped = gradient + 2 * gradient;  // norm, clip
   const double weight = recipe.master > 0 ? 4 : recipe.weight;
   const double moments = states.moments * recipe.moment + states.fixed_bytes;
   // Adafactor reads the gradient once more for the sums of its rows and columns.
@@ -45,9 +46,9 @@ void add_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParame
   if (plan.run.offload.optimizer != Home::gpu) {
     add_host_optimizer(out, plan, parameters);
   } else {
-    const double held = parameters.dense + parameters.expert;
-    const double bytes = held * traffic.per_held + updated_parameters(plan, parameters) * traffic.per_updated;
-    out.push_back(pass("optimizer", bytes, traffic.launches));
+    const double held = parameters.dense + parameters.expert, updated = updated_parameters(plan, parameters);
+    out.push_back(pass(gradient_clipping_segment, updated * traffic.per_clipped, traffic.clip_launches));
+    out.push_back(pass("optimizer", held * traffic.per_held + updated * traffic.per_updated, traffic.launches));
   }
   add_parameters_to_host(out, plan, parameters);
   Segment host;

@@ -11,23 +11,6 @@ struct StageSeconds {
   double forward = 0, backward = 0, input_grad = 0, weight_grad = 0, recompute = 0, optimizer = 0;
 };
 
-/// Which of a schedule's kinds a stage runs.
-struct Kinds {
-  bool split = false;      // I and W instead of B, somewhere
-  bool recompute = false;  // an operation of its own
-};
-
-Kinds kinds_of(const Schedule& schedule) {
-  Kinds kinds;
-  for (const auto& program : schedule.programs) {
-    for (const Op& op : program) {
-      kinds.split = kinds.split || op.kind == OpKind::input_grad;
-      kinds.recompute = kinds.recompute || op.kind == OpKind::recompute;
-    }
-  }
-  return kinds;
-}
-
 std::vector<StageSeconds> seconds_of_stages(const Bodies& bodies, const std::vector<BodyTime>& times) {
   std::vector<StageSeconds> stages;
   for (const auto& of_kind : bodies.of_stage) {
@@ -43,13 +26,24 @@ std::vector<StageSeconds> seconds_of_stages(const Bodies& bodies, const std::vec
 
 }  // namespace
 
-double least_step_s(const Plan& plan, const Schedule& lowered, const Bodies& bodies,
+ScheduleFacts facts_of(const Schedule& lowered) {
+  ScheduleFacts facts;
+  for (const auto& program : lowered.programs) {
+    for (const Op& op : program) {
+      facts.split = facts.split || op.kind == OpKind::input_grad;
+      facts.recompute = facts.recompute || op.kind == OpKind::recompute;
+    }
+  }
+  facts.steps_to_steady = steps_until_steady(lowered);
+  return facts;
+}
+
+double least_step_s(const Plan& plan, const Schedule& lowered, const ScheduleFacts& facts, const Bodies& bodies,
                     const std::vector<BodyTime>& times) {
   const std::vector<StageSeconds> stages = seconds_of_stages(bodies, times);
-  const Kinds kinds = kinds_of(lowered);
   const auto ranks = static_cast<std::size_t>(plan.degrees.pipeline);
   const bool one_copy = lowered.placement.size() == 1;
-  const bool steps_apart = steps_until_steady(lowered) == 1 && plan.run.steps == 1 && !lowered.asynchronous;
+  const bool steps_apart = facts.steps_to_steady == 1 && plan.run.steps == 1 && !lowered.asynchronous;
   const double micro_batches = plan.micro_batches;
 
   std::vector<double> work(ranks, 0), optimizer(ranks, 0);
@@ -59,8 +53,8 @@ double least_step_s(const Plan& plan, const Schedule& lowered, const Bodies& bod
       const StageSeconds& stage = stages[s];
       const double whole = stage.backward, halves = stage.input_grad + stage.weight_grad;
       // A schedule may mix whole and split backwards; the cheaper one is safe.
-      const double backward = kinds.split ? std::min(whole, halves) : whole;
-      work[map[s].index()] += passes * (stage.forward + backward + (kinds.recompute ? stage.recompute : 0));
+      const double backward = facts.split ? std::min(whole, halves) : whole;
+      work[map[s].index()] += passes * (stage.forward + backward + (facts.recompute ? stage.recompute : 0));
       optimizer[map[s].index()] = std::max(optimizer[map[s].index()], stage.optimizer);
     }
   }
@@ -79,7 +73,7 @@ double least_step_s(const Plan& plan, const Schedule& lowered, const Bodies& bod
     longest = std::max(longest, fill + work[rank] + drain);
     last_step = std::max(last_step, optimizer[rank]);
     if (in_order) fill += stages[rank].forward;
-    if (looped && !kinds.split) drain += stages[rank].backward + (kinds.recompute ? stages[rank].recompute : 0);
+    if (looped && !facts.split) drain += stages[rank].backward + (facts.recompute ? stages[rank].recompute : 0);
   }
   const bool barrier = lowered.optimizer_sync == OptimizerSync::barrier;
   return rounding * (longest + (barrier ? last_step : 0));

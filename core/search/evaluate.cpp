@@ -56,14 +56,13 @@ std::string key_of(const Plan& plan) {
                      overlap_pipeline);
 }
 
-/// Everything that a cost model takes from a candidate's plan are its groups.
+/// Everything that a cost model takes from a candidate's plan are its groups, where they lie, and what of the run
+/// becomes part of its laws.
 const CostModel& costs_of(const SearchContext& context, const Plan& plan, ScheduleCache& cache) {
-  const auto groups = [](const Degrees& of) {
-    return std::tuple(of.tensor, of.context, of.data, of.pipeline, of.shard);
-  };
-  if (!cache.costs || groups(cache.costs_of) != groups(plan.degrees)) {
+  if (!cache.costs || cache.costs_of != plan.degrees || cache.costs_placed != plan.gpus) {
     cache.costs = make_cost_model(plan, context.topology, context.calibration);
     cache.costs_of = plan.degrees;
+    cache.costs_placed = plan.gpus;
   }
   return *cache.costs;
 }
@@ -82,6 +81,8 @@ void prepare(const SearchContext& context, const Scenario& scenario, const Plan&
   cache.has_graph = false;
   Findings notes;
   cache.lowered = lower(compute_schedule(scenario, plan, costs, context.topology, notes), lowering_policy(plan));
+  cache.facts = facts_of(cache.lowered);
+  cache.states = distinct_states(cache.lowered);
   cache.key = std::move(key);
 }
 
@@ -101,6 +102,17 @@ Scenario scenario_of(const SearchContext& context, const Candidate& candidate) {
   Scenario scenario = context.scenario;
   put(context, candidate, scenario);
   return scenario;
+}
+
+bool schedule_comes_before(const Candidate& a, const Candidate& b) {
+  const auto key = [](const Candidate& each) {
+    const ParallelSpec& parallel = each.parallel;
+    return std::tuple(parallel.pipeline, parallel.virtual_stages, parallel.data * each.micro, each.schedule,
+                      each.recompute == Recompute::full, each.zero_stage, parallel.data > 1, each.optimizer_home,
+                      each.activations_home, parallel.tensor, parallel.context, parallel.data, parallel.expert,
+                      parallel.placement.order);
+  };
+  return key(a) < key(b);
 }
 
 Judgement judge(const SearchContext& context, Scenario& scenario, const Candidate& candidate, ScheduleCache& cache) {
@@ -123,9 +135,9 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
     return judgement;
   }
   const Bodies bodies = make_bodies(plan, cache.lowered.placement.front());
-  judgement.bound_s = least_step_s(plan, cache.lowered, bodies, time_bodies(costs, bodies, plan));
+  judgement.bound_s = least_step_s(plan, cache.lowered, cache.facts, bodies, time_bodies(costs, bodies, plan));
   judgement.memory_limit_bytes = memory_limit(plan.gpu).value * (1 - context.memory_reserve);
-  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered))
+  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered, cache.states))
     judgement.peak_memory_bytes = std::max(judgement.peak_memory_bytes, peak.peak.value);
   judgement.fits = judgement.peak_memory_bytes <= judgement.memory_limit_bytes &&
                    (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster.node).fits());
@@ -147,7 +159,7 @@ double closed_form_s(const SearchContext& context, Scenario& scenario, const Can
   if (!cache.has_graph) cache.graph = make_graph(cache.lowered);
   cache.has_graph = true;
   cache.lowered = attach_bodies(std::move(cache.lowered), plan);
-  const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), steps_until_steady(cache.lowered));
+  const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), cache.facts.steps_to_steady);
   return estimate(plan, cache.lowered, cache.graph, costs, context.topology, steps).step_time.value;
 }
 

@@ -7,9 +7,11 @@
 
 #include "cost/calibration.hpp"
 #include "cost/cost_model.hpp"
+#include "memory/distinct_states.hpp"
 #include "plan/layout.hpp"
 #include "plan/plan.hpp"
 #include "schedule/graph.hpp"
+#include "search/bound.hpp"
 #include "search/space.hpp"
 #include "topology/topology.hpp"
 
@@ -33,11 +35,17 @@ Scenario scenario_of(const SearchContext& context, const Candidate& candidate);
 struct ScheduleCache {
   std::string key;
   Schedule lowered;  // its bodies are those of the candidate timed last
+  ScheduleFacts facts;
+  DistinctStates states;
   Graph graph;
   bool has_graph = false;
   std::optional<CostModel> costs;
   Degrees costs_of;
+  std::vector<GpuId> costs_placed;
 };
+
+/// An order that has candidates with equal schedules, and then those with equal groups, one after the other.
+bool schedule_comes_before(const Candidate& a, const Candidate& b);
 
 struct Judgement {
   std::string reason;  // why it cannot run; "" if it can

@@ -25,13 +25,6 @@ double merit(const PointFigures& figures, const PointColumn& objective) {
   return objective.more_is_better ? value : -value;
 }
 
-/// Candidates with equal schedules one after the other.
-auto schedule_order(const Candidate& candidate) {
-  const ParallelSpec& parallel = candidate.parallel;
-  return std::tuple(parallel.pipeline, parallel.virtual_stages, parallel.data * candidate.micro, candidate.schedule,
-                    candidate.recompute == Recompute::full, candidate.zero_stage, parallel.data > 1);
-}
-
 /// Calls `work(thread's cache and scenario, index)` for every index, in blocks that follow each other.
 template <class Work>
 void in_parallel(const SearchContext& context, std::size_t count, int threads, Work&& work) {
@@ -54,9 +47,8 @@ std::vector<Ranked> judge_all(const SearchContext& context, const std::vector<Ca
                               const SearchOptions& options) {
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return schedule_order(candidates[a]) < schedule_order(candidates[b]);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return schedule_comes_before(candidates[a], candidates[b]); });
   std::vector<Ranked> all(candidates.size());
   std::atomic<std::int64_t> done{0};
   in_parallel(context, order.size(), options.threads, [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
@@ -125,7 +117,7 @@ void time_in_closed_form(const SearchContext& context, const std::vector<Ranked*
       if (!pruner.prunes(at_bound(*order[i]))) unpruned.push_back(order[i]);
     }
     std::stable_sort(unpruned.begin(), unpruned.end(), [](const Ranked* a, const Ranked* b) {
-      return schedule_order(a->candidate) < schedule_order(b->candidate);
+      return schedule_comes_before(a->candidate, b->candidate);
     });
     in_parallel(context, unpruned.size(), options.threads,
                 [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {

@@ -72,6 +72,23 @@ struct Grid {
     return layers % (parallel.pipeline * parallel.virtual_stages) == 0;
   }
 
+  void add_homes(Candidate candidate) const {
+    for (const Home optimizer : space.optimizer_home) {
+      for (const Home activations : space.activations_home) {
+        candidate.optimizer_home = optimizer;
+        candidate.activations_home = activations;
+        found.push_back(candidate);
+      }
+    }
+  }
+
+  /// Without several nodes, or with one pipeline or data rank, another order changes nothing.
+  bool placement_matters(const ParallelSpec& parallel) const {
+    return parallel.pipeline > 1 && parallel.data * parallel.context > 1 &&
+           parallel.tensor * parallel.context * parallel.data * parallel.pipeline >
+               gpus_per_node(scenario.cluster.node);
+  }
+
   void add_kinds(Candidate candidate) const {
     for (const std::int64_t zero : space.zero_stage) {
       if (zero > 0 && candidate.parallel.data * candidate.parallel.context == 1) continue;
@@ -84,7 +101,7 @@ struct Grid {
           if (space.partition.size() > 1 && uniform && !cuts_evenly(candidate.parallel)) continue;
           if (space.partition.size() > 1 && !uniform && one_stage) continue;
           candidate.partition = partition;
-          found.push_back(candidate);
+          add_homes(candidate);
         }
       }
     }
@@ -115,9 +132,13 @@ struct Grid {
       for (const bool split : space.sequence_parallel) {
         if (split && parallel.tensor == 1) continue;
         parallel.sequence_parallel = split;
-        Candidate candidate;
-        candidate.parallel = parallel;
-        add_schedules(candidate);
+        for (const PlacementSpec& placement : space.placement) {
+          if (&placement != &space.placement.front() && !placement_matters(parallel)) continue;
+          Candidate candidate;
+          candidate.parallel = parallel;
+          candidate.parallel.placement = placement;
+          add_schedules(candidate);
+        }
       }
     }
   }
@@ -126,6 +147,8 @@ struct Grid {
 std::string bool_text(bool value) {
   return value ? "true" : "false";
 }
+
+constexpr std::array homes{Home::gpu, Home::host, Home::nvme};
 
 [[noreturn]] void refuse(const SweepAxis& axis, const std::string& got, const std::string& expected,
                          const std::string& nearest = "") {
@@ -191,6 +214,19 @@ void restrict_space(SearchSpace& space, const SweepAxis& axis) {
                             std::array{PartitionRule::uniform, PartitionRule::parameters, PartitionRule::work,
                                        PartitionRule::time, PartitionRule::time_and_memory},
                             to_text);
+  } else if (path == "parallel.placement") {
+    space.placement.clear();
+    for (const std::string& text : axis.values) {
+      PlacementSpec placement;
+      const std::optional<std::array<ParallelAxis, 4>> order = parse_order(text);
+      if (!order) refuse(axis, text, "an order of tensor, context, data and pipeline", to_text(placement));
+      placement.order = *order;
+      space.placement.push_back(placement);
+    }
+  } else if (path == "offload.optimizer") {
+    space.optimizer_home = words(axis, homes, to_text);
+  } else if (path == "offload.activations") {
+    space.activations_home = words(axis, homes, to_text);
   } else if (path == "schedule" || path == "schedule.name") {
     space.schedules.clear();
     for (const std::string& name : axis.values) {
@@ -234,6 +270,15 @@ SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std:
        plain ? std::vector{Recompute::none} : std::vector{Recompute::none, Recompute::selective, Recompute::full});
   fill(space.sequence_parallel, plain ? std::vector<bool>{false} : std::vector<bool>{false, true});
   fill(space.partition, {PartitionRule::uniform, PartitionRule::parameters});
+  if (space.placement.empty()) {
+    const PlacementSpec& own = scenario.run.parallel.placement;
+    space.placement = {own};
+    PlacementSpec neighbours;
+    neighbours.order = {ParallelAxis::tensor, ParallelAxis::pipeline, ParallelAxis::context, ParallelAxis::data};
+    if (own.places.empty() && own.order != neighbours.order) space.placement.push_back(neighbours);
+  }
+  fill(space.optimizer_home, {scenario.run.offload.optimizer});
+  fill(space.activations_home, {scenario.run.offload.activations});
   return space;
 }
 
@@ -255,7 +300,17 @@ std::vector<Candidate> candidates_of(const Scenario& scenario, const SearchSpace
 }
 
 void apply(const Candidate& candidate, RunSpec& run) {
-  run.parallel = candidate.parallel;
+  const ParallelSpec& parallel = candidate.parallel;
+  run.parallel.tensor = parallel.tensor;
+  run.parallel.pipeline = parallel.pipeline;
+  run.parallel.virtual_stages = parallel.virtual_stages;
+  run.parallel.context = parallel.context;
+  run.parallel.expert = parallel.expert;
+  run.parallel.data = parallel.data;
+  run.parallel.sequence_parallel = parallel.sequence_parallel;
+  run.parallel.placement = parallel.placement;
+  run.offload.optimizer = candidate.optimizer_home;
+  run.offload.activations = candidate.activations_home;
   run.batch.micro = candidate.micro;
   run.schedule = {};
   run.schedule.name = candidate.schedule;
@@ -276,7 +331,10 @@ std::vector<std::string> candidate_paths() {
           "zero_stage",
           "recompute",
           "parallel.sequence_parallel",
-          "parallel.partition"};
+          "parallel.partition",
+          "parallel.placement",
+          "offload.optimizer",
+          "offload.activations"};
 }
 
 std::vector<std::string> candidate_values(const Candidate& candidate) {
@@ -293,7 +351,11 @@ std::vector<std::string> candidate_values(const Candidate& candidate) {
           number(candidate.zero_stage),
           to_text(candidate.recompute),
           bool_text(parallel.sequence_parallel),
-          to_text(candidate.partition)};
+          to_text(candidate.partition),
+          parallel.placement.rank_file.empty() ? to_text(parallel.placement)
+                                               : fmt::format(R"({{"rank_file": "{}"}})", parallel.placement.rank_file),
+          to_text(candidate.optimizer_home),
+          to_text(candidate.activations_home)};
 }
 
 std::string describe(const Candidate& candidate) {
@@ -310,6 +372,9 @@ std::string describe(const Candidate& candidate) {
   if (parallel.sequence_parallel) text += ", sequence parallel";
   if (candidate.zero_stage > 0) text += fmt::format(", ZeRO {}", candidate.zero_stage);
   if (candidate.partition != PartitionRule::uniform) text += ", stages by " + to_text(candidate.partition);
+  if (to_text(parallel.placement) != to_text(PlacementSpec{})) text += ", placed " + to_text(parallel.placement);
+  if (candidate.optimizer_home != Home::gpu) text += ", optimizer on " + to_text(candidate.optimizer_home);
+  if (candidate.activations_home != Home::gpu) text += ", activations on " + to_text(candidate.activations_home);
   return text;
 }
 

@@ -18,6 +18,7 @@ struct Candidate {
   std::int64_t zero_stage = 0;
   Recompute recompute = Recompute::none;
   PartitionRule partition = PartitionRule::uniform;
+  Home optimizer_home = Home::gpu, activations_home = Home::gpu;
 };
 
 /// The values that a search tries. Empty: the usual ones, see `usual_space`.
@@ -27,6 +28,8 @@ struct SearchSpace {
   std::vector<Recompute> recompute;
   std::vector<bool> sequence_parallel;
   std::vector<PartitionRule> partition;
+  std::vector<PlacementSpec> placement;
+  std::vector<Home> optimizer_home, activations_home;
 };
 
 /// Takes an axis of the command line into the space. Throws InputError (file "--vary") for a path that a search does
@@ -45,6 +48,8 @@ void restrict_space(SearchSpace& space, const SweepAxis& axis);
 ///   recompute  none, selective, full
 ///   sequence   split over the tensor ranks, and not
 ///   partition  equal blocks where they divide, and balanced by parameters
+///   placement  the scenario's; where a pipeline crosses nodes also its ranks next to each other, data ranks farthest
+///   offload    the scenario's
 SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std::int64_t gpus);
 
 /// Every candidate of the space in a fixed order. What cannot be combined at all (a chunk per rank for zbv, a pipeline

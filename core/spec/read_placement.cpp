@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -14,35 +15,14 @@ namespace stagecraft {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{32} << 20;  // a million ranks with room for comments
-constexpr const char* usual_order = "tensor-context-data-pipeline";
 
 std::array<ParallelAxis, 4> read_order(const JsonNode& node) {
-  const std::string text(read_string(node));
-  const auto refuse = [&] {
+  const auto order = parse_order(read_string(node));
+  if (!order) {
     node.fail("the axes tensor, context, data and pipeline, each once and joined by \"-\", innermost first",
-              usual_order);
-  };
-  std::array<ParallelAxis, 4> order{};
-  std::array<bool, 4> seen{};
-  std::size_t count = 0;
-  std::string_view left = text;
-  while (true) {
-    const std::size_t dash = left.find('-');
-    const std::string_view word = left.substr(0, dash);
-    bool known = false;
-    for (const auto& [axis, name] : parallel_axis_words) {
-      if (word != name) continue;
-      bool& used = seen[static_cast<std::size_t>(axis)];
-      if (used || count == order.size()) refuse();
-      used = known = true;
-      order[count++] = axis;
-    }
-    if (!known) refuse();
-    if (dash == std::string_view::npos) break;
-    left.remove_prefix(dash + 1);
+              to_text(PlacementSpec{}));
   }
-  if (count != order.size()) refuse();
-  return order;
+  return *order;
 }
 
 /// A whole number at the front of `text`, which loses it.
@@ -100,6 +80,25 @@ PlacementSpec read_placement(const JsonNode& node, Reading& reading) {
   fields.finish();
   if (!placement.rank_file.empty()) placement.places = read_rank_file(placement.rank_file);
   return placement;
+}
+
+std::optional<std::array<ParallelAxis, 4>> parse_order(std::string_view text) {
+  std::array<ParallelAxis, 4> order{};
+  std::array<bool, 4> seen{};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t end = std::min(text.find('-'), text.size());
+    const auto found = std::find_if(parallel_axis_words.begin(), parallel_axis_words.end(),
+                                    [&](const auto& word) { return text.substr(0, end) == word.second; });
+    if (found == parallel_axis_words.end()) return std::nullopt;
+    bool& used = seen[static_cast<std::size_t>(found->first)];
+    if (used) return std::nullopt;
+    used = true;
+    order[i] = found->first;
+    const bool last = i + 1 == order.size();
+    if (last != (end == text.size())) return std::nullopt;
+    if (!last) text.remove_prefix(end + 1);
+  }
+  return order;
 }
 
 std::string to_text(const PlacementSpec& placement) {

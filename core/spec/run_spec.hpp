@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/training_spec.hpp"
@@ -276,6 +277,7 @@ std::string to_text(LossKernel kernel);
 std::string to_text(ContextMethod method);
 std::string to_text(Dispatcher dispatcher);
 std::string to_text(GradientCompression compression);
+std::optional<std::array<ParallelAxis, 4>> parse_order(std::string_view text);  // what to_text writes of an order
 std::string to_text(const PlacementSpec& placement);  // "tensor-context-data-pipeline", or the path of the rank file
 std::string to_text(Fp8Scaling scaling);
 
