@@ -2,6 +2,7 @@
 // STAGECRAFT_FIDELITY_JSON=FILE also writes the whole result, with STAGECRAFT_UPDATE_DOCS=1 docs/fidelity.md.
 
 #include <cstdlib>
+#include <map>
 
 #include "base/file_io.hpp"
 #include "figure.hpp"
@@ -80,6 +81,24 @@ void print(const GroupResult& group, bool json) {
     figure("bubble/worst", group.bubble->worst, "", 0.015);
   }
   if (group.spearman) figure("spearman", *group.spearman, "", 0.9);
+  if (group.regret) figure("regret", 100 * *group.regret, "%", 3.0);
+  const OomCounts& oom = group.oom;
+  if (oom.all() > 0) {
+    figure("out-of-memory/ran-out-predicted-to-fit", static_cast<double>(oom.only_measured), "", 0.0);
+    figure("out-of-memory/ran-predicted-not-to", static_cast<double>(oom.only_predicted), "", {});
+  }
+}
+
+/// The sets that are judged: eight layouts or more of one model, batch and number of GPUs.
+void print_sets(const Validation& validation, bool json) {
+  std::map<std::string, int> numbers;
+  for (const LayoutSet& set : validation.sets) {
+    if (set.outcomes.size() < ranked_from) continue;
+    const std::string name = "fidelity/" + set.group + "/set-" + std::to_string(++numbers[set.group]);
+    bench::print({name + "/layouts", static_cast<double>(set.outcomes.size()), "", {}, ""}, json);
+    if (set.spearman) bench::print({name + "/spearman", *set.spearman, "", 0.9, "at least"}, json);
+    bench::print({name + "/regret", 100 * set.regret, "%", 3.0, "limit"}, json);
+  }
 }
 
 void print_pools(const Validation& validation, bool json) {
@@ -110,6 +129,7 @@ int main(int argc, char** argv) {
   const Validation validation = validate(records, library);
   for (const GroupResult& group : validation.groups) print(group, json);
   print_pools(validation, json);
+  print_sets(validation, json);
   if (const std::string file = setting("STAGECRAFT_FIDELITY_JSON"); !file.empty()) {
     write_file_whole(file, to_json(validation));
   }
