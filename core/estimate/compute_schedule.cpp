@@ -69,14 +69,9 @@ Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const Cost
                           Findings& findings) {
   const ScheduleSpec& spec = plan.run.schedule;
   if (!spec.csv.empty()) return from_csv(scenario, plan, findings);
-  ScheduleRequest request;
-  request.shape = {plan.degrees.pipeline, plan.micro_batches,
-                   static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
+  ScheduleRequest request = request_of(
+      spec, {plan.degrees.pipeline, plan.micro_batches, static_cast<std::int32_t>(plan.run.parallel.virtual_stages)});
   request.times = stage_durations(plan, costs, topology);
-  request.memory_limit = spec.memory_limit;
-  request.waves = static_cast<std::int32_t>(spec.waves);
-  request.run_ahead = static_cast<std::int32_t>(spec.run_ahead);
-  if (spec.group_size) request.group_size = static_cast<std::int32_t>(*spec.group_size);
   const FamilyEntry& entry = entry_of(scenario);
   refuse_errors(scenario.path, entry.refuse(request));
   Schedule schedule = entry.generate(request);

@@ -243,6 +243,16 @@ bool same_ignoring_case(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+ScheduleRequest request_of(const ScheduleSpec& spec, const PipelineShape& shape) {
+  ScheduleRequest request;
+  request.shape = shape;
+  request.memory_limit = spec.memory_limit;
+  request.waves = static_cast<std::int32_t>(spec.waves);
+  request.run_ahead = static_cast<std::int32_t>(spec.run_ahead);
+  if (spec.group_size) request.group_size = static_cast<std::int32_t>(*spec.group_size);
+  return request;
+}
+
 std::span<const FamilyEntry> schedule_family() {
   return family;
 }

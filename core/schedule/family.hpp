@@ -10,6 +10,7 @@
 #include "base/findings.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/stage_times.hpp"
+#include "spec/run_spec.hpp"
 
 namespace stagecraft {
 
@@ -24,6 +25,9 @@ struct ScheduleRequest {
   /// freed by I.
   double kept_until_weight_grad = 1;
 };
+
+/// What a scenario asks of its schedule, without times.
+ScheduleRequest request_of(const ScheduleSpec& spec, const PipelineShape& shape);
 
 /// How many chunks (virtual stages) per rank a schedule runs.
 enum class ChunkRule : std::uint8_t { one, two, two_per_wave, two_or_more, any };

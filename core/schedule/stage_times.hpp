@@ -2,6 +2,7 @@
 // How long the passes of a stage take, for schedules that are searched and for timing a schedule without a model.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace stagecraft {

@@ -46,11 +46,10 @@ std::optional<double> bubble_from_stage_times(const Record& record, const Parall
   const auto stages = static_cast<std::size_t>(parallel.pipeline * parallel.virtual_stages);
   const bool per_stage = measured.stage_forward_s.size() == stages && measured.stage_backward_s.size() == stages;
   if (!per_stage && !measured.profile) return std::nullopt;
-  ScheduleRequest request;
-  request.shape = {static_cast<std::int32_t>(parallel.pipeline), static_cast<std::int32_t>(micro_batches),
-                   static_cast<std::int32_t>(parallel.virtual_stages)};
+  ScheduleRequest request =
+      request_of(schedule, {static_cast<std::int32_t>(parallel.pipeline), static_cast<std::int32_t>(micro_batches),
+                            static_cast<std::int32_t>(parallel.virtual_stages)});
   request.times = stage_times(measured, stages);
-  request.memory_limit = schedule.memory_limit;
   request.kept_until_weight_grad = kept_until_weight_grad(record.model);
   const FamilyEntry* entry = find_schedule(schedule.name);
   const Findings refused = entry->refuse(request);

@@ -25,15 +25,14 @@ Rehearsed rehearse(const Record& record, const Scenario& scenario, const Mapping
   if (mapping.no_step_time.empty()) {
     run.costs = make_cost_model(run.plan, run.topology, load_calibration(scenario.calibration, library));
   }
-  ScheduleRequest request;
-  request.shape = {run.plan.degrees.pipeline, run.plan.micro_batches,
-                   static_cast<std::int32_t>(run.plan.run.parallel.virtual_stages)};
+  ScheduleRequest request =
+      request_of(run.plan.run.schedule, {run.plan.degrees.pipeline, run.plan.micro_batches,
+                                         static_cast<std::int32_t>(run.plan.run.parallel.virtual_stages)});
   if (run.costs) request.times = stage_durations(run.plan, *run.costs, run.topology);
   // The run itself searched its schedule with the times that it profiled.
   if (const auto& profile = record.measured.profile; profile && run.plan.run.schedule.memory_limit.has_value()) {
     request.times = stage_times_of(*profile);
   }
-  request.memory_limit = run.plan.run.schedule.memory_limit;
   request.kept_until_weight_grad = kept_until_weight_grad(record.model);
   const FamilyEntry* entry = find_schedule(run.plan.run.schedule.name);
   const Findings refused = entry->refuse(request);
