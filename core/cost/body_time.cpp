@@ -140,18 +140,21 @@ Seconds& served_by(ExposedTime& exposed, const Collective& collective) {
   return exposed.tensor;
 }
 
-// What sticks out of the kernels that follow; what one collective uses of them, the next one cannot.
-double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, std::vector<double>& free_s) {
-  double left_s = timed.times[at].expected.value;
+// What sticks out of the kernels that follow, and what these take longer beside it; what one collective uses of them,
+// the next one cannot.
+double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, double slowdown,
+               std::vector<double>& free_s) {
+  double left_s = timed.times[at].expected.value, longer_s = 0;
   std::int32_t left = part.segments[at].hides_behind;
   for (std::size_t i = at + 1; i < part.segments.size() && left > 0; ++i) {
     if (part.segments[i].is_collective) continue;
-    const double used = std::min(left_s, free_s[i]);
-    free_s[i] -= used;
-    left_s -= used;
+    const double beside = std::min(left_s, free_s[i] * (1 + slowdown));
+    free_s[i] -= beside / (1 + slowdown);
+    longer_s += beside * slowdown / (1 + slowdown);
+    left_s -= beside;
     --left;
   }
-  return left_s;
+  return left_s + longer_s;
 }
 
 BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
@@ -188,7 +191,8 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
       double seconds = paced_s[i];
-      if (may_hide(part.segments[i], plan.run.overlap)) seconds = exposed(part, parts[p], i, free_s);
+      if (may_hide(part.segments[i], plan.run.overlap))
+        seconds = exposed(part, parts[p], i, plan.run.overlap.slowdown, free_s);
       if (is_collective && part.segments[i].collective.group == Axis::shard) {
         seconds += wait;  // at the part's first meeting
         wait = 0;

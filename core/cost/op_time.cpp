@@ -130,11 +130,13 @@ Seconds compute_beside(const CostModel& model, const Schedule& schedule, const P
 }
 
 /// What is left of a collective in `buckets` equal parts once the compute is over that hides it. One part cannot
-/// overlap. Rates stay: all of the time, also that on the wire, shrinks alike.
-CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds beside) {
-  const double behind = beside.value * (1 - 1 / buckets);
+/// overlap. Rates stay: all of the time, also that on the wire, shrinks alike. What the compute takes longer beside it
+/// counts as left, too.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds beside, double slowdown) {
+  const double behind = beside.value * (1 + slowdown) * (1 - 1 / buckets);
   const double whole = part.shared.value * buckets;
-  const double left = std::max(part.shared.value, whole - behind);
+  const double sticks_out = std::max(part.shared.value, whole - behind);
+  const double left = sticks_out + (whole - sticks_out) * slowdown / (1 + slowdown);
   const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
   CollectiveTime time = part;
   time.total.expected = part.total.expected * parts;
@@ -157,7 +159,9 @@ CollectiveTime copy_time(const CostModel& model, const Schedule& schedule, const
   const Home home = home_of(plan, op.kind);
   if (!hides_in_buckets(plan.run.overlap, op) || schedule.placement.size() > 1) return copy_time(model, home, op.bytes);
   const double buckets = bucket_count(plan, Bytes{parameters_per_rank(plan, op.stage) * reduced_bytes(plan)});
-  return exposed(copy_time(model, home, op.bytes / buckets), buckets, compute_beside(model, schedule, plan, rank, op));
+  // Copies have engines of their own: they slow nothing.
+  return exposed(copy_time(model, home, op.bytes / buckets), buckets, compute_beside(model, schedule, plan, rank, op),
+                 0);
 }
 
 CollectiveTime none() {
@@ -212,7 +216,8 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
       if (op.kind != OpKind::reduce_tied) add_experts(model, plan, op, buckets, time);
       if (reduces) add_compression(model, plan, work.bytes.value / reduced_bytes(plan), buckets, time);
-      if (in_buckets) time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
+      if (in_buckets)
+        time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op), plan.run.overlap.slowdown);
       return with_broadcasts(model, plan, op, time);
     }
     case OpKind::offload:

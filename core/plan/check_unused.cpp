@@ -43,9 +43,13 @@ void check_unused(const Scenario& scenario, Findings& findings) {
       run.schedule.group_size || run.schedule.memory_limit || run.schedule.waves != 1 || run.schedule.run_ahead != 0;
   const bool full_precision = run.precision == Precision::fp32 || run.precision == Precision::tf32;
   constexpr const char* without_replicas = "there is one replica, so no gradients are reduced";
+  const OverlapSpec& overlap = run.overlap;
+  const bool overlaps = overlap.gradient_reduce || overlap.parameter_gather || overlap.tensor || overlap.expert ||
+                        (overlap.context && parallel.context > 1);
   const bool own_order = to_text(parallel.placement) != to_text(PlacementSpec{});
   constexpr const char* of_blocks = "plain layers are given by their cost alone";
   for (const Unused& unused : {
+           Unused{overlap.slowdown > 0 && !overlaps, "/overlap/slowdown", "no collective runs beside kernels", "0"},
            Unused{own_order && parallel.tensor * parallel.context * parallel.data * parallel.pipeline == 1,
                   "/parallel/placement", "there is one rank", "tensor-context-data-pipeline"},
            Unused{run.overlap.gradient_reduce && alone, "/overlap/gradient_reduce", without_replicas, "false"},

@@ -227,6 +227,7 @@ OverlapSpec read_overlap(const JsonNode& node, Reading& reading) {
   fields.defaulted("tensor", overlap.tensor, read_boolean, text_of_bool, reason);
   fields.optional("context", overlap.context, read_boolean);
   fields.optional("expert", overlap.expert, read_boolean);
+  fields.optional("slowdown", overlap.slowdown, number_in(0, 10));
   fields.finish();
   return overlap;
 }

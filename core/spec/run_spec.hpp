@@ -213,6 +213,8 @@ struct OverlapSpec {
   bool tensor = false;            // tensor-parallel collectives behind GEMMs
   bool context = true;            // keys and values go round while attention runs
   bool expert = false;            // dispatch and combine run beside other work of the same layer
+  double slowdown = 0;            // how much longer kernels take while a collective runs beside them, as a fraction:
+                                  // its channels hold multiprocessors and share the memory
 };
 
 /// Whose habits with memory the run follows where frameworks differ (memory/framework.hpp has the table).

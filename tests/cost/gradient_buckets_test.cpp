@@ -14,11 +14,12 @@ struct Timed {
   double reduction = 0, backward = 0, bytes = 0;
 };
 
-Timed timed(bool overlap, double bucket_bytes, const char* schedule = "1f1b") {
+Timed timed(bool overlap, double bucket_bytes, const char* schedule = "1f1b", double slowdown = 0) {
   Scenario sample = scenario(1, 1, 64, 8);
   sample.cluster.fabric = fabric(FabricKind::single_switch);
   sample.run.overlap.gradient_reduce = overlap;
   sample.run.gradient_bucket_bytes = bucket_bytes;
+  sample.run.overlap.slowdown = slowdown;
   const Job job = job_of(sample, schedule);
   Timed result;
   const std::vector<BodyTime> bodies = time_bodies(job.model, job.schedule, job.plan);
@@ -49,4 +50,31 @@ TEST_CASE("n buckets of time t behind a backward of time C stick out by max(t, n
 
 TEST_CASE("without overlap the size of a bucket changes nothing") {
   CHECK(timed(false, 1e6).reduction == timed(false, 1e9).reduction);
+}
+
+TEST_CASE("kernels that a collective slows by s take s / (1 + s) of the time longer that it runs beside them") {
+  const Timed whole = timed(false, 160e6);
+  for (const double s : {0.15, 1.0}) {
+    for (const double n : {2.0, 8.0, 100.0}) {
+      INFO(n << " buckets, slowdown " << s);
+      const double bucket = whole.bytes / n * 1.0000001;
+      const double out = std::max(whole.reduction / n, whole.reduction - whole.backward * (1 + s) * (n - 1) / n);
+      const double beside = whole.reduction - out;
+      CHECK(timed(true, bucket, "1f1b", s).reduction == Approx(out + beside * s / (1 + s)).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("tensor-parallel collectives behind products slow these, too") {
+  const auto backward = [](double slowdown) {
+    Scenario sample = scenario(4, 1, 1, 1);
+    sample.run.overlap.tensor = true;
+    sample.run.overlap.slowdown = slowdown;
+    const Job job = job_of(sample, "1f1b");
+    double seconds = 0;
+    for (const BodyTime& body : time_bodies(job.model, job.schedule, job.plan)) seconds += body.total.expected.value;
+    return seconds;
+  };
+  CHECK(backward(0.2) > backward(0));
+  CHECK(backward(0.4) > backward(0.2));
 }
