@@ -62,9 +62,25 @@ JsonDocument load_chain(const std::string& path, const Locate& locate, const std
   return resolve(document.root(), locate, forms, std::move(chain));
 }
 
-// "/a/b~1c" or "a.b" as keys.
-std::vector<std::string> path_keys(const std::string& path) {
-  const bool pointer = path.starts_with("/");
+// "a[2].b" is "a.2.b".
+std::string with_dots(const std::string& path) {
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::size_t end = path[i] == '[' ? path.find_first_not_of("0123456789", i + 1) : std::string::npos;
+    if (end == std::string::npos || path[end] != ']' || end == i + 1) {
+      out += path[i];
+      continue;
+    }
+    out += '.' + path.substr(i + 1, end - i - 1);
+    i = end;
+  }
+  return out;
+}
+
+// "/a/b~1c", "a.b" or "a[2].b" as keys.
+std::vector<std::string> path_keys(const std::string& written) {
+  const bool pointer = written.starts_with("/");
+  const std::string path = pointer ? written : with_dots(written);
   std::vector<std::string> keys(1);
   for (std::size_t i = pointer ? 1 : 0; i < path.size(); ++i) {
     if (path[i] == (pointer ? '/' : '.')) {

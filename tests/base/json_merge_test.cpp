@@ -142,6 +142,9 @@ TEST_CASE("the option --set takes dotted paths, JSON pointers, JSON values and p
   CHECK(parse_override("parallel.tensor=8").root().dump() == R"({"parallel":{"tensor":8}})");
   CHECK(parse_override("/parallel/tensor=8").root().dump() == R"({"parallel":{"tensor":8}})");
   CHECK(parse_override("/a~1b/c~0d=1").root().dump() == R"({"a/b":{"c~d":1}})");
+  CHECK(parse_override("a[2].b=1").root().dump() == parse_override("a.2.b=1").root().dump());
+  CHECK(parse_override("a[2][0]=1").root().dump() == parse_override("a.2.0=1").root().dump());
+  CHECK(parse_override("a[x]=1").root().dump() == R"({"a[x]":1})");
   CHECK(parse_override("cluster=eos").root().dump() == R"({"cluster":"eos"})");
   CHECK(parse_override("gradient_bucket=80 MB").root().dump() == R"({"gradient_bucket":"80 MB"})");
   CHECK(parse_override("schedule={\"name\":\"zb-h1\"}").root().dump() == R"({"schedule":{"name":"zb-h1"}})");
