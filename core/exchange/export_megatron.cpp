@@ -1,5 +1,5 @@
 // A Megatron-LM command line that runs a scenario: shapes, degrees, order of ranks, interleaving. Ranks are numbered as
-// Megatron-LM does by default (tp-cp-ep-dp-pp).
+// Megatron-LM does by default (tp-cp-ep-dp-pp); of other placements it knows one, tp-cp-ep-pp-dp.
 
 #include <fmt/format.h>
 
@@ -129,6 +129,14 @@ void add_run(Line& line, const RunSpec& run) {
   if (parallel.virtual_stages > 1) line.set("num-virtual-stages-per-pipeline-rank", parallel.virtual_stages);
   add_context(line, parallel);
   if (parallel.sequence_parallel) line.flag("sequence-parallel");
+  const std::string placement = to_text(parallel.placement);
+  if (placement == "tensor-context-pipeline-data") {
+    line.flag("use-tp-pp-dp-mapping");
+  } else {
+    line.leave(placement != to_text(PlacementSpec{}), "parallel.placement");
+  }
+  if (run.cuda_graphs) line.flag("enable-cuda-graph");
+  line.leave(run.schedule.run_ahead > 0, "schedule.run_ahead");
   line.set("micro-batch-size", run.batch.micro);
   line.set("global-batch-size", run.batch.global);
   switch (run.precision) {

@@ -262,6 +262,7 @@ Imported import_megatron(std::string_view text, const std::string& file, const I
   parallel["sequence_parallel"] = on(config, "sequence_parallel");
   if (const auto expert = config.integer("expert_model_parallel_size", 1, 1 << 20)) parallel["expert"] = *expert;
   if (const auto share = config.integer("expert_tensor_parallel_size", 1, 1024)) parallel["expert_tensor"] = *share;
+  if (on(config, "use_tp_pp_dp_mapping")) parallel["placement"] = "tensor-context-pipeline-data";
   set_context_method(config, parallel);
   set_batch(config, draft);
   if (const auto sequence = config.integer("seq_length")) draft.json["sequence_length"] = *sequence;
@@ -277,6 +278,9 @@ Imported import_megatron(std::string_view text, const std::string& file, const I
   const std::string dispatcher = config.text("moe_token_dispatcher_type").value_or("alltoall");
   const bool deep = on(config, "moe_enable_deepep");
   if (dispatcher == "flex" || deep) draft.json["experts"] = {{"dispatcher", "deduplicated"}};
+  if (on(config, "enable_cuda_graph") || config.text("cuda_graph_impl").value_or("none") != "none") {
+    draft.json["cuda_graphs"] = true;
+  }
   draft.json["gradient_accumulation_fusion"] = !on(config, "no_gradient_accumulation_fusion");
   config.ignore(without_effect);
   return finished(draft, config);

@@ -274,7 +274,7 @@ SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std:
     const PlacementSpec& own = scenario.run.parallel.placement;
     space.placement = {own};
     PlacementSpec neighbours;
-    neighbours.order = {ParallelAxis::tensor, ParallelAxis::pipeline, ParallelAxis::context, ParallelAxis::data};
+    neighbours.order = {ParallelAxis::tensor, ParallelAxis::context, ParallelAxis::pipeline, ParallelAxis::data};
     if (own.places.empty() && own.order != neighbours.order) space.placement.push_back(neighbours);
   }
   fill(space.optimizer_home, {scenario.run.offload.optimizer});

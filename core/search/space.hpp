@@ -48,7 +48,7 @@ void restrict_space(SearchSpace& space, const SweepAxis& axis);
 ///   recompute  none, selective, full
 ///   sequence   split over the tensor ranks, and not
 ///   partition  equal blocks where they divide, and balanced by parameters
-///   placement  the scenario's; where a pipeline crosses nodes also its ranks next to each other, data ranks farthest
+///   placement  the scenario's; where a pipeline crosses nodes also data ranks farthest (Megatron-LM's tp-pp-dp mapping)
 ///   offload    the scenario's
 SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std::int64_t gpus);
 

@@ -105,6 +105,19 @@ TEST_CASE("a scenario exported to Megatron-LM comes back the same") {
   CHECK(second.run.parallel.virtual_stages == 2);
 }
 
+TEST_CASE("the order of ranks and CUDA graphs come back from Megatron-LM; another order is said to be left out") {
+  Scenario first = read(import_megatron(megatron, "train.sh", {}));
+  first.run.cuda_graphs = true;
+  first.run.parallel.placement.order = *parse_order("tensor-context-pipeline-data");
+  const Exported exported = export_megatron(first);
+  CHECK(exported.left_out.empty());
+  const Scenario second = read(import_megatron(exported.text, "exported", {}));
+  CHECK(second.run.cuda_graphs);
+  CHECK(to_text(second.run.parallel.placement) == "tensor-context-pipeline-data");
+  first.run.parallel.placement.order = *parse_order("pipeline-tensor-context-data");
+  CHECK(export_megatron(first).left_out == std::vector<std::string>{"parallel.placement"});
+}
+
 TEST_CASE("experts and latent attention come back from Megatron-LM") {
   Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
   scenario.run.parallel.data = 64;
