@@ -3,6 +3,8 @@
 #ifdef STAGECRAFT_HAVE_SIM
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <stdexcept>
@@ -22,6 +24,20 @@ double peak_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1000;
+}
+
+/// In a process of its own, whose peak is that of `work` alone.
+template <class Work>
+void apart(Work&& work) {
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    std::fflush(stdout);
+    ::_exit(0);
+  }
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) < 0 || status != 0) throw std::runtime_error("a measurement failed");
 }
 
 struct Job {
@@ -76,13 +92,22 @@ Job pipeline_job(const std::string& root, const Library& library, std::int64_t g
 bench::BareRun bare_run(const Job& job) {
   const LocalCosts costs = local_costs(job.plan, job.schedule, job.model, job.topology, true);
   const TrafficSample sample = traffic_sample(job.plan, job.topology, true);
-  return bench::play_bare(make_playbook(job.plan, job.schedule, costs, job.topology, sample, true),
-                          job.graph);
+  return bench::play_bare(make_playbook(job.plan, job.schedule, costs, job.topology, sample, true), job.graph);
 }
 
-/// Memory is the growth of the process' peak, so it is taken from the first run only.
-void measure_1f1b(const Job& job, const bench::BareRun& bare, std::int64_t gpus, bool with_memory, bool json) {
-  const double before = peak_megabytes();
+/// What simulating takes beside the job itself: the growth of the peak of a process that does nothing else.
+void measure_1f1b_memory(const std::string& root, const Library& library, std::int64_t gpus, bool json) {
+  apart([&] {
+    const Job job = pipeline_job(root, library, gpus);
+    const double before = peak_megabytes();
+    const Trace trace = simulate(job);
+    const double bytes = (peak_megabytes() - before) * 1e6 / node_count(job.graph);
+    bench::print({"simulate/1f1b-" + std::to_string(gpus) + "-gpus/memory", bytes, "B/operation", 120.0, "limit"},
+                 json);
+  });
+}
+
+void measure_1f1b(const Job& job, const bench::BareRun& bare, std::int64_t gpus, bool json) {
   Trace trace;
   const double seconds = bench::median_seconds(1, [&] { trace = simulate(job); });
   const std::string name = "simulate/1f1b-" + std::to_string(gpus) + "-gpus";
@@ -91,8 +116,6 @@ void measure_1f1b(const Job& job, const bench::BareRun& bare, std::int64_t gpus,
   bench::print({name + "/bare-simgrid", operations / bare.seconds, "operations/s", {}, ""}, json);
   bench::print({name + "/time-over-bare-simgrid", seconds / bare.seconds, "x", 1.5, "limit"}, json);
   if (std::abs(trace.end_s / bare.end_s - 1) > 1e-6) throw std::runtime_error(name + ": the bare loop ends elsewhere");
-  if (!with_memory) return;
-  bench::print({name + "/memory", (peak_megabytes() - before) * 1e6 / operations, "B/operation", 120.0, "limit"}, json);
 }
 
 /// 32 pipeline ranks whose gradients are reduced over 256 replicas, every replica played on its own: 8,192 GPUs with 32
@@ -139,12 +162,13 @@ int main(int argc, char** argv) {
   const bool json = bench::wants_json(argc, argv);
   const std::string root = STAGECRAFT_SOURCE_DIR;
   const Library library{{root + "/scenarios", root + "/topologies"}};
-  measure_topology(library, json);
+  apart([&] { measure_145b(root, library, json); });
+  measure_1f1b_memory(root, library, 1024, json);
+  apart([&] { measure_topology(library, json); });
   const Job large = pipeline_job(root, library, 1024), small = pipeline_job(root, library, 64);
   const bench::BareRun bare_large = bare_run(large), bare_small = bare_run(small);
-  measure_1f1b(large, bare_large, 1024, true, json);
-  measure_1f1b(small, bare_small, 64, false, json);
-  measure_145b(root, library, json);
+  measure_1f1b(large, bare_large, 1024, json);
+  measure_1f1b(small, bare_small, 64, json);
   measure_buckets(root, library, json);
   return 0;
 }

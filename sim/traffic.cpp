@@ -103,6 +103,7 @@ using Members = std::vector<GpuId>;
 
 void append_group(Members& members, Axis axis, Rank rank, const Plan& plan) {
   for (const Rank member : group_of(plan.degrees, axis, rank)) members.push_back(gpu_of(plan, member));
+  if (!plan.gpus.empty()) std::sort(members.begin(), members.end());  // NCCL's rings go node by node
 }
 
 /// Counts what `senders` (all members if empty) put on the ring.

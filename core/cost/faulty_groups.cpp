@@ -10,6 +10,7 @@ namespace {
 std::vector<GpuId> members_of(const Plan& plan, Axis axis, Rank rank) {
   std::vector<GpuId> members;
   for (const Rank member : group_of(plan.degrees, axis, rank)) members.push_back(gpu_of(plan, member));
+  if (!plan.gpus.empty()) std::sort(members.begin(), members.end());
   return members;
 }
 
@@ -18,7 +19,7 @@ BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
   return std::min(a, b);
 }
 
-constexpr std::int32_t sampled_ranks = 64;
+constexpr std::int32_t sampled_ranks = 16;
 
 /// Ranks whose group may fare differently from the representative's: those on nodes with faults of their own, and under
 /// a placement of its own all.
@@ -42,6 +43,7 @@ void visit_other_ranks(const Plan& plan, const Topology& topology, Visit visit) 
 }  // namespace
 
 GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
+  if (group_size(plan.degrees, axis) < 2) return {};
   const std::int64_t ranks = world_size(plan.degrees);
   const auto shape_at = [&](Rank rank) { return shape_of(topology, members_of(plan, axis, rank), ranks); };
   GroupShape worst = shape_at(representative(plan, PipelineRank{0}));

@@ -65,27 +65,32 @@ GroupShape shape_of(const Topology& topology, std::span<const GpuId> members, st
   GroupShape shape;
   shape.ranks = static_cast<std::int32_t>(std::max<std::size_t>(members.size(), 1));
   if (members.size() < 2) return shape;
-  // The node with the most members decides, and where faults set nodes apart, the slowest; members are ascending, so
-  // those of one node are neighbours.
-  std::vector<std::pair<NodeId, std::vector<std::int32_t>>> nodes;
-  for (const GpuId gpu : members) {
-    const NodeId at = node_of(topology, gpu);
-    if (nodes.empty() || nodes.back().first != at) nodes.push_back({at, {}});
-    nodes.back().second.push_back(local_index(topology, gpu));
-  }
-  shape.nodes = static_cast<std::int32_t>(nodes.size());
-  std::size_t fullest = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].second.size() > nodes[fullest].second.size()) fullest = i;
-  }
-  shape.ranks_per_node = static_cast<std::int32_t>(nodes[fullest].second.size());
   const std::int64_t all = job_gpus > 0 ? job_gpus : gpu_count(topology);
   const std::int32_t job_per_node = static_cast<std::int32_t>(std::min<std::int64_t>(all, topology.gpus_per_node));
+  // Members are ascending, so those of one node are neighbours. The node with the most of them decides, and where
+  // faults set nodes apart, the slowest.
+  std::span<const GpuId> fullest;
+  std::vector<std::span<const GpuId>> measured;
+  shape.nodes = 0;
+  for (std::size_t begin = 0; begin < members.size();) {
+    const NodeId node = node_of(topology, members[begin]);
+    std::size_t end = begin + 1;
+    while (end < members.size() && node_of(topology, members[end]) == node) ++end;
+    const std::span<const GpuId> here = members.subspan(begin, end - begin);
+    ++shape.nodes;
+    if (here.size() > fullest.size()) fullest = here;
+    if (!topology.variant_of.empty() && topology.variant_of.count(node.value) > 0) measured.push_back(here);
+    begin = end;
+  }
+  shape.ranks_per_node = static_cast<std::int32_t>(fullest.size());
+  if (topology.variant_of.empty() || topology.variant_of.count(node_of(topology, fullest.front()).value) == 0)
+    measured.push_back(fullest);
   double out = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto& [node, local] = nodes[i];
-    if (i != fullest && topology.variant_of.count(node.value) == 0) continue;
-    const NodeWiring& wiring = wiring_of(topology, node);
+  std::vector<std::int32_t> local;
+  for (const std::span<const GpuId> here : measured) {
+    const NodeWiring& wiring = wiring_of(topology, node_of(topology, here.front()));
+    local.clear();
+    for (const GpuId gpu : here) local.push_back(local_index(topology, gpu));
     if (local.size() > 1) measure_inside(wiring, topology.gpus_per_node, local, shape);
     if (shape.nodes < 2) continue;
     const double rate = rate_out(wiring, local);

@@ -32,6 +32,14 @@ std::vector<MemoryByClass> resident_of_ranks(const Plan& plan, const std::vector
   return resident;
 }
 
+MemoryByClass with_step(const MemoryByClass& resident, const StepBytes& step) {
+  MemoryByClass sum = resident;
+  at(sum, MemoryClass::activations) += Bytes{step.activations};
+  at(sum, MemoryClass::logits) += Bytes{step.logits};
+  at(sum, MemoryClass::communication) += Bytes{step.communication};
+  return sum;
+}
+
 /// Walks a program; `visit(position, state)` sees the state while each operation runs. Returns the state after the
 /// last.
 template <class Visit>
@@ -67,14 +75,6 @@ void count(const StepBytes& change, double& allocated, double& freed) {
 }
 
 }  // namespace
-
-MemoryByClass with_step(const MemoryByClass& resident, const StepBytes& step) {
-  MemoryByClass sum = resident;
-  at(sum, MemoryClass::activations) += Bytes{step.activations};
-  at(sum, MemoryClass::logits) += Bytes{step.logits};
-  at(sum, MemoryClass::communication) += Bytes{step.communication};
-  return sum;
-}
 
 MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule) {
   const std::vector<StageMemory> memories = stage_memories(plan);

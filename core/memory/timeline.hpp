@@ -21,9 +21,6 @@ struct MemoryModel {
 /// Precondition: the schedule has as many stages as the plan.
 MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule);
 
-/// What stays and what changes within the step, together.
-MemoryByClass with_step(const MemoryByClass& resident, const StepBytes& step);
-
 /// Memory of one pipeline rank over the operations of its program; the i-th entry is the state while operation i runs.
 struct MemoryTimeline {
   std::vector<MemoryByClass> while_op;

@@ -3,39 +3,41 @@
 namespace stagecraft {
 namespace {
 
-std::int32_t degree_of(const Degrees& degrees, ParallelAxis axis) {
-  switch (axis) {
-    case ParallelAxis::tensor:
-      return degrees.tensor;
-    case ParallelAxis::context:
-      return degrees.context;
-    case ParallelAxis::data:
-      return degrees.data;
-    case ParallelAxis::pipeline:
-      break;
-  }
-  return degrees.pipeline;
-}
+struct Strides {
+  std::int32_t tensor = 1, context = 1, data = 1, pipeline = 1;
+};
 
-std::int32_t coordinate_of(const Coordinates& at, ParallelAxis axis) {
-  switch (axis) {
-    case ParallelAxis::tensor:
-      return at.tensor;
-    case ParallelAxis::context:
-      return at.context;
-    case ParallelAxis::data:
-      return at.data;
-    case ParallelAxis::pipeline:
-      break;
+/// How far apart neighbours on each axis lie.
+Strides strides_of(const Degrees& degrees, const PlacementSpec& placement) {
+  Strides strides;
+  std::int32_t stride = 1;
+  const auto take = [&](std::int32_t& of_axis, std::int32_t degree) {
+    of_axis = stride;
+    stride *= degree;
+  };
+  for (const ParallelAxis axis : placement.order) {
+    switch (axis) {
+      case ParallelAxis::tensor:
+        take(strides.tensor, degrees.tensor);
+        break;
+      case ParallelAxis::context:
+        take(strides.context, degrees.context);
+        break;
+      case ParallelAxis::data:
+        take(strides.data, degrees.data);
+        break;
+      case ParallelAxis::pipeline:
+        take(strides.pipeline, degrees.pipeline);
+        break;
+    }
   }
-  return at.pipeline;
+  return strides;
 }
 
 }  // namespace
 
 std::vector<GpuId> placed(const Degrees& degrees, const PlacementSpec& placement, std::int64_t gpus_per_node) {
   std::vector<GpuId> gpus;
-  const std::int64_t world = world_size(degrees);
   if (!placement.places.empty()) {
     gpus.reserve(placement.places.size());
     for (const PlacementSpec::Place& place : placement.places) {
@@ -43,16 +45,21 @@ std::vector<GpuId> placed(const Degrees& degrees, const PlacementSpec& placement
     }
     return gpus;
   }
+  if (placement.order == PlacementSpec{}.order) return gpus;
+  const Strides strides = strides_of(degrees, placement);
+  gpus.reserve(static_cast<std::size_t>(world_size(degrees)));
   bool moved = false;
-  gpus.reserve(static_cast<std::size_t>(world));
-  for (std::int32_t rank = 0; rank < world; ++rank) {
-    const Coordinates at = coordinates_of(degrees, Rank(rank));
-    std::int32_t gpu = 0;
-    for (std::size_t i = placement.order.size(); i-- > 0;) {
-      gpu = gpu * degree_of(degrees, placement.order[i]) + coordinate_of(at, placement.order[i]);
+  for (std::int32_t pipeline = 0; pipeline < degrees.pipeline; ++pipeline) {
+    for (std::int32_t data = 0; data < degrees.data; ++data) {
+      for (std::int32_t context = 0; context < degrees.context; ++context) {
+        const std::int32_t first = pipeline * strides.pipeline + data * strides.data + context * strides.context;
+        for (std::int32_t tensor = 0; tensor < degrees.tensor; ++tensor) {
+          const std::int32_t gpu = first + tensor * strides.tensor;
+          moved = moved || gpu != static_cast<std::int32_t>(gpus.size());
+          gpus.emplace_back(gpu);
+        }
+      }
     }
-    moved = moved || gpu != rank;
-    gpus.emplace_back(gpu);
   }
   if (!moved) gpus.clear();
   return gpus;

@@ -59,12 +59,13 @@ std::string key_of(const Plan& plan) {
 /// Everything that a cost model takes from a candidate's plan are its groups, where they lie, and what of the run
 /// becomes part of its laws.
 const CostModel& costs_of(const SearchContext& context, const Plan& plan, ScheduleCache& cache) {
-  if (!cache.costs || cache.costs_of != plan.degrees || cache.costs_placed != plan.gpus) {
-    cache.costs = make_cost_model(plan, context.topology, context.calibration);
-    cache.costs_of = plan.degrees;
-    cache.costs_placed = plan.gpus;
+  constexpr std::size_t kept = 64;
+  for (const ScheduleCache::Costs& known : cache.costs) {
+    if (known.degrees == plan.degrees && known.placed == plan.gpus) return known.model;
   }
-  return *cache.costs;
+  if (cache.costs.size() == kept) cache.costs.pop_front();
+  cache.costs.push_back({plan.degrees, plan.gpus, make_cost_model(plan, context.topology, context.calibration)});
+  return cache.costs.back().model;
 }
 
 bool offloads(const OffloadSpec& offload) {
@@ -82,7 +83,6 @@ void prepare(const SearchContext& context, const Scenario& scenario, const Plan&
   Findings notes;
   cache.lowered = lower(compute_schedule(scenario, plan, costs, context.topology, notes), lowering_policy(plan));
   cache.facts = facts_of(cache.lowered);
-  cache.states = distinct_states(cache.lowered);
   cache.key = std::move(key);
 }
 
@@ -137,7 +137,7 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
   const Bodies bodies = make_bodies(plan, cache.lowered.placement.front());
   judgement.bound_s = least_step_s(plan, cache.lowered, cache.facts, bodies, time_bodies(costs, bodies, plan));
   judgement.memory_limit_bytes = memory_limit(plan.gpu).value * (1 - context.memory_reserve);
-  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered, cache.states))
+  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered))
     judgement.peak_memory_bytes = std::max(judgement.peak_memory_bytes, peak.peak.value);
   judgement.fits = judgement.peak_memory_bytes <= judgement.memory_limit_bytes &&
                    (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster.node).fits());

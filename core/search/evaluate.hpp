@@ -2,12 +2,11 @@
 // One candidate of a search, judged at three levels: can it run at all, does it fit and what is the least time that it
 // can take, and how long does it take in closed form.
 
-#include <optional>
+#include <deque>
 #include <string>
 
 #include "cost/calibration.hpp"
 #include "cost/cost_model.hpp"
-#include "memory/distinct_states.hpp"
 #include "plan/layout.hpp"
 #include "plan/plan.hpp"
 #include "schedule/graph.hpp"
@@ -36,12 +35,14 @@ struct ScheduleCache {
   std::string key;
   Schedule lowered;  // its bodies are those of the candidate timed last
   ScheduleFacts facts;
-  DistinctStates states;
   Graph graph;
   bool has_graph = false;
-  std::optional<CostModel> costs;
-  Degrees costs_of;
-  std::vector<GpuId> costs_placed;
+  struct Costs {
+    Degrees degrees;
+    std::vector<GpuId> placed;
+    CostModel model;
+  };
+  std::deque<Costs> costs;  // of the last few degrees and placements
 };
 
 /// An order that has candidates with equal schedules, and then those with equal groups, one after the other.

@@ -48,8 +48,8 @@ void restrict_space(SearchSpace& space, const SweepAxis& axis);
 ///   recompute  none, selective, full
 ///   sequence   split over the tensor ranks, and not
 ///   partition  equal blocks where they divide, and balanced by parameters
-///   placement  the scenario's; where a pipeline crosses nodes also data ranks farthest (Megatron-LM's tp-pp-dp mapping)
-///   offload    the scenario's
+///   placement  the scenario's; where a pipeline crosses nodes also data ranks farthest (Megatron-LM's tp-pp-dp
+///   mapping) offload    the scenario's
 SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std::int64_t gpus);
 
 /// Every candidate of the space in a fixed order. What cannot be combined at all (a chunk per rank for zbv, a pipeline

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "memory/distinct_states.hpp"
 #include "memory/overhead.hpp"
 #include "plans.hpp"
 
@@ -108,30 +107,6 @@ TEST_CASE("peaks are the highest points of the curves") {
       CHECK(peak.at_peak == timeline.at_peak);
       CHECK(peak.limit.value == 79e9);
       CHECK(fits(peak));
-    }
-  }
-}
-
-TEST_CASE("the distinct states of a schedule have its peaks, and are as few for many micro-batches as for some") {
-  for (const FamilyEntry& entry : schedule_family()) {
-    std::size_t few = 0;
-    for (const std::int32_t micro_batches : {16, 64}) {
-      const Plan plan = pipeline_plan(4, usual_chunks(entry), micro_batches, Recompute::selective);
-      const Schedule schedule = lower(schedule_of(plan, entry.name), plan);
-      const DistinctStates states = distinct_states(schedule);
-      const std::vector<MemoryPeak> walked = memory_peaks(plan, schedule),
-                                    distinct = memory_peaks(plan, schedule, states);
-      REQUIRE(distinct.size() == walked.size());
-      for (std::size_t r = 0; r < walked.size(); ++r) {
-        INFO(entry.name << ", " << micro_batches << " micro-batches, rank " << r);
-        CHECK(distinct[r].peak.value == walked[r].peak.value);
-        CHECK(distinct[r].peak_op == walked[r].peak_op);
-        CHECK(distinct[r].at_peak == walked[r].at_peak);
-      }
-      if (entry.name == std::string("1f1b")) {
-        if (micro_batches == 16) few = states.front().size();
-        if (micro_batches == 64) CHECK(states.front().size() == few);
-      }
     }
   }
 }
