@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -31,17 +32,19 @@ double seconds_of(const std::function<void()>& work) {
 
 /// Every candidate that can run: step time in closed form and memory verdict, nothing pruned.
 double judge_and_time(const SearchContext& context, const std::vector<Candidate>& candidates) {
+  constexpr std::size_t block = 32;
+  std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
   const double seconds = seconds_of([&] {
     for (int core = 0; core < cores; ++core) {
-      threads.emplace_back([&, core] {
+      threads.emplace_back([&] {
         Scenario scenario = context.scenario;
         ScheduleCache cache;
-        const std::size_t share = (candidates.size() + cores - 1) / cores;
-        const std::size_t begin = share * static_cast<std::size_t>(core);
-        for (std::size_t i = begin; i < std::min(candidates.size(), begin + share); ++i) {
-          if (!judge(context, scenario, candidates[i], cache).reason.empty()) continue;
-          (void)closed_form_s(context, scenario, candidates[i], cache);
+        for (std::size_t begin = next.fetch_add(block); begin < candidates.size(); begin = next.fetch_add(block)) {
+          for (std::size_t i = begin; i < std::min(candidates.size(), begin + block); ++i) {
+            if (!judge(context, scenario, candidates[i], cache).reason.empty()) continue;
+            (void)closed_form_s(context, scenario, candidates[i], cache);
+          }
         }
       });
     }
@@ -68,6 +71,10 @@ void measure_closed_form(const std::string& root, const Library& library, bool j
   bench::print({"search/closed-form-and-memory/145b-1536-gpus", judge_and_time(context, runnable), "configurations/s",
                 5000.0, "limit"},
                json);
+
+  bench::print(
+      {"search/closed-form-and-memory/145b-1536-gpus/candidates", static_cast<double>(runnable.size()), "", {}, ""},
+      json);
 
   const std::vector<Candidate> all = candidates_of(scenario, usual_space(scenario, {}, 1536), 1536);
   SearchOptions options;
