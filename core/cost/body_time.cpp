@@ -70,7 +70,7 @@ TimeEstimate slower(const TimeEstimate& time, double reached) {
 PartTime time_part(const CostModel& model, const BodyPart& part) {
   PartTime timed;
   timed.times.reserve(part.segments.size());
-  const double of_framework = constant(model.calibration, "collective_efficiency").value;
+  const double of_framework = model.law.collective_efficiency;
   for (const Segment& segment : part.segments) {
     if (segment.is_collective) {
       const GroupShape& shape = shape_of(model, segment.collective.group);

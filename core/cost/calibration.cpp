@@ -39,9 +39,11 @@ const MeasuredKernel* find_measured(const Calibration& calibration, const Segmen
   return found == calibration.measured.end() || comes_before(wanted, *found) ? nullptr : &*found;
 }
 
-const Constant& constant(const Calibration& calibration, const std::string& name) {
+const Constant& constant(const Calibration& calibration, std::string_view name) {
   const auto found = calibration.constants.find(name);
-  if (found == calibration.constants.end()) throw std::invalid_argument("the calibration lacks the constant " + name);
+  if (found == calibration.constants.end()) {
+    throw std::invalid_argument("the calibration lacks the constant " + std::string(name));
+  }
   return found->second;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -86,10 +87,10 @@ struct Calibration {
   std::string hardware, software;  // names of the two profiles
   std::string hardware_description, software_description;
   std::map<Dtype, GemmProfile> gemm;
-  std::map<int, AttentionProfile> attention;             // by flash version 1, 2, 3
-  std::map<std::string, Constant> constants;             // "memory_efficiency", "launch_us", ...
-  std::map<std::string, CollectiveProfile> collectives;  // "node/all_reduce", "node/all_gather", ...
-  std::vector<MeasuredKernel> measured;                  // ascending by name and shape, no two alike
+  std::map<int, AttentionProfile> attention;               // by flash version 1, 2, 3
+  std::map<std::string, Constant, std::less<>> constants;  // "memory_efficiency", "launch_us", ...
+  std::map<std::string, CollectiveProfile> collectives;    // "node/all_reduce", "node/all_gather", ...
+  std::vector<MeasuredKernel> measured;                    // ascending by name and shape, no two alike
   std::vector<std::string> notes;
 };
 
@@ -107,7 +108,7 @@ Calibration load_calibration(const std::string& name_or_path, const Library& lib
 std::vector<std::string> calibration_names(const Library& library);
 
 /// A constant by name; std::invalid_argument if the calibration lacks it (loading makes sure that it does not).
-const Constant& constant(const Calibration& calibration, const std::string& name);
+const Constant& constant(const Calibration& calibration, std::string_view name);
 
 /// The constants that every calibration holds, with what they mean; a profile with an unknown or missing one is
 /// refused.

@@ -89,7 +89,9 @@ Route slowest_route(const Plan& plan, const Topology& topology, PipelineRank fro
   if (plan.gpus.empty()) return slowest;
   const Degrees& degrees = plan.degrees;
   const auto inner = static_cast<std::int32_t>(world_size(degrees) / degrees.pipeline);
-  for (std::int32_t place = 0; place < inner; ++place) {
+  const bool listed = !plan.run.parallel.placement.places.empty();
+  const std::int32_t stride = listed ? 1 : std::max(1, inner / sampled_ranks);
+  for (std::int32_t place = 0; place < inner; place += stride) {
     find_route(topology, gpu_of(plan, Rank(from.value * inner + place)), gpu_of(plan, Rank(to.value * inner + place)),
                route);
     const bool staged = route.staged_through_host && !slowest.staged_through_host;

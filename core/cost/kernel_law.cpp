@@ -63,6 +63,7 @@ KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cu
   law.launch_s = term(constant(calibration, "launch_us"), cuda_graphs ? 1e-6 * graph_launch_share : 1e-6);
   if (cuda_graphs) law.launch_s.evidence = Evidence::borrowed;
   law.host_launch_s = cuda_graphs ? 0 : constant(calibration, "host_launch_us").value * 1e-6;
+  law.collective_efficiency = constant(calibration, "collective_efficiency").value;
   law.host_step_s = term(constant(calibration, "host_step_ms"), 1e-3);
   for (const auto& [dtype, profile] : calibration.gemm) {
     law.gemm[static_cast<std::size_t>(dtype)] = gemm_law(profile, peak_of(gpu, dtype), dtype);

@@ -37,6 +37,7 @@ struct KernelLaw {
   LawTerm launch_s;                       // of one kernel, back to back on the GPU
   double host_launch_s = 0;               // of one kernel, on the host
   LawTerm host_step_s;                    // host work per step
+  double collective_efficiency = 1;       // of the achieved rate, by the framework's collectives over the tensor group
   double data_loading_s = 0;              // of a step, as the run states it
   double host_adam_s = 0;                 // per parameter of one GPU while the host serves all of its GPUs
   std::array<GemmLaw, dtype_count> gemm;  // [Dtype]
