@@ -84,8 +84,8 @@ void print(const GroupResult& group, bool json) {
   if (group.regret) figure("regret", 100 * *group.regret, "%", 3.0);
   const OomCounts& oom = group.oom;
   if (oom.all() > 0) {
-    figure("out-of-memory/ran-out-predicted-to-fit", static_cast<double>(oom.only_measured), "", 0.0);
-    figure("out-of-memory/ran-predicted-not-to", static_cast<double>(oom.only_predicted), "", {});
+    figure("out-of-memory/ran-out-predicted-to-fit", static_cast<double>(oom.only_measured), "records", {});
+    figure("out-of-memory/ran-predicted-not-to", static_cast<double>(oom.only_predicted), "records", {});
   }
 }
 
