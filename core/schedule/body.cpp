@@ -78,6 +78,8 @@ Composition composition_of(const Plan& plan, std::size_t stage, std::span<const 
   return found;
 }
 
+constexpr std::size_t usual_segments = 48;  // of a block
+
 void add_part(Body& body, std::vector<Segment> segments, std::int32_t repeat = 1) {
   if (!segments.empty() && repeat > 0) body.parts.push_back({std::move(segments), repeat});
 }
@@ -113,6 +115,7 @@ std::vector<Segment> gather_received(const BodyShape& shape) {
 std::vector<Segment> plain_segments(const Plan& plan, const Composition& stage, const BodyShape& shape,
                                     const BackwardList* backward) {
   std::vector<Segment> out;
+  out.reserve(usual_segments);
   for (std::int32_t i = 0; i < stage.layers.last - stage.layers.first; ++i) {
     const std::int32_t at = backward == nullptr ? stage.layers.first + i : stage.layers.last - 1 - i;
     const PlainLayerSpec& layer =
@@ -137,6 +140,7 @@ Body recompute_body(const Plan& plan, const Composition& stage, const Shapes& sh
   std::int32_t left = static_cast<std::int32_t>(recomputed_blocks(plan.run, total).count);
   for (const BlockRun& run : stage.blocks) {
     std::vector<Segment> block;
+    block.reserve(usual_segments);
     const BodyShape& shape = shape_of(run.kind, shapes);
     add_block_forward(block, shape, plan, run.kind);
     if (plan.run.recompute == Recompute::per_op) block = recomputed_per_op(block, shape, plan);
@@ -165,6 +169,7 @@ Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shap
   add_part(body, std::move(first));
   for (const BlockRun& run : stage.blocks) {
     std::vector<Segment> block;
+    block.reserve(usual_segments);
     add_block_forward(block, shape_of(run.kind, shapes), plan, run.kind);
     if (sharded) {
       add_sharded_blocks(body, plan, block, run.count, held_of(plan, {LayerKind::block, run.index}),
@@ -198,6 +203,7 @@ Body backward_body(const Plan& plan, const Composition& stage, const Shapes& sha
   add_part(body, std::move(first));
   for (auto run = stage.blocks.rbegin(); run != stage.blocks.rend(); ++run) {
     std::vector<Segment> block;
+    block.reserve(usual_segments);
     add_block_backward(into(block), shape_of(run->kind, shapes), plan, run->kind);
     if (sharded) {
       add_sharded_blocks(body, plan, block, run->count, held_of(plan, {LayerKind::block, run->index}),
