@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cost/cost_model.hpp"
+#include "cost/measured_range.hpp"
 
 namespace stagecraft {
 namespace {
@@ -92,6 +93,7 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
       continue;
     }
     timed.times.push_back(kernel_time(segment.kernel, model.law));
+    if (outside_range(segment.kernel, model.calibration)) timed.times.back().evidence = Evidence::borrowed;
     timed.kernels += timed.times.back().expected.value;
     if (!is_host_work(segment.kernel.kind)) timed.host += model.law.host_launch_s * segment.kernel.launches;
   }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "cost/measured_range.hpp"
+
 namespace stagecraft {
 namespace {
 
@@ -35,17 +37,18 @@ struct Inside {
   double low_latency_s = 0, low_latency_s_per_byte = 0;  // the protocol for small sizes; rate 0: none
   double error = 0;
   Evidence evidence = Evidence::borrowed;
+  MeasuredRange sizes;  // that the evidence is of, in bytes
   const char* algorithm = "ring";
 };
 
 // NVSwitch reduces in the switch from Hopper on, if at least `nvls_ranks` GPUs take part.
 const CollectiveProfile* measured_inside(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
-  const auto found = calibration.collectives.find(std::string("node/") + word(kind));
-  if (found == calibration.collectives.end() || found->second.links != shape.inside) return nullptr;
-  if (found->second.ranks.holds(shape.ranks_per_node) || kind != CollectiveKind::all_reduce) return &found->second;
+  const CollectiveProfile* const law = law_inside(kind, calibration);
+  if (law == nullptr || law->links != shape.inside) return nullptr;
+  if (law->ranks.holds(shape.ranks_per_node) || kind != CollectiveKind::all_reduce) return law;
   // Too few ranks for the measured algorithm: an all-reduce is then a reduce-scatter and an all-gather in turn.
   const auto ring = calibration.collectives.find("node/all_gather");
-  return ring == calibration.collectives.end() ? &found->second : &ring->second;
+  return ring == calibration.collectives.end() ? law : &ring->second;
 }
 
 Inside inside_of(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
@@ -59,7 +62,8 @@ Inside inside_of(CollectiveKind kind, const GroupShape& shape, const Calibration
     inside.low_latency_s = profile->low_latency_us.value * 1e-6;
     inside.low_latency_s_per_byte = profile->low_latency_us_per_MB.value * 1e-12 / shape.left;
     inside.error = profile->bus_GBps.relative_error;
-    inside.evidence = profile->bus_GBps.evidence;
+    inside.evidence = profile->ranks.holds(shape.ranks_per_node) ? profile->bus_GBps.evidence : Evidence::borrowed;
+    inside.sizes = profile->bytes;
     return inside;
   }
   const Constant& efficiency =
@@ -132,6 +136,11 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
 
 }  // namespace
 
+const CollectiveProfile* law_inside(CollectiveKind kind, const Calibration& calibration) {
+  const auto found = calibration.collectives.find(std::string("node/") + word(kind));
+  return found == calibration.collectives.end() ? nullptr : &found->second;
+}
+
 double share_across_nodes(const Collective& collective, std::int32_t nodes) {
   if (nodes < 2 || collective.copies < 2) return 1;
   const double copies = collective.copies;
@@ -161,7 +170,8 @@ CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShap
                                const Calibration& calibration) {
   if (shape.ranks < 2 || bytes.value <= 0) return result(0, 0, 0, Evidence::measured, 0, "none");
   if (shape.nodes > 1) return across_nodes(kind, bytes.value, shape, calibration);
-  const Inside inside = inside_of(kind, shape, calibration);
+  Inside inside = inside_of(kind, shape, calibration);
+  if (!inside.sizes.holds(bytes.value)) inside.evidence = Evidence::borrowed;
   const double wire = bytes.value * bus_factor(kind, shape.ranks);
   const double latency = inside.latency_s + inside.sqrt_s * std::sqrt(bytes.value);
   const double large = latency + wire / inside.bus;

@@ -1,3 +1,5 @@
+#include "cost/measured_range.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,22 +11,34 @@ namespace stagecraft {
 namespace {
 
 void check_kernel(const Kernel& kernel, const char* name, const CostModel& model, std::set<std::string>& found) {
-  if (kernel.kind == KernelKind::gemm) {
-    const auto law = model.calibration.gemm.find(kernel.dtype);
-    if (law == model.calibration.gemm.end()) {
-      found.insert(fmt::format("{} GEMMs have no measured law here; that of a neighbouring dtype is used",
-                               to_text(kernel.dtype)));
-    } else if (kernel.k > 0 && !law->second.k.holds(static_cast<double>(kernel.k))) {
-      found.insert(fmt::format("GEMM {} has k = {}, the {} law was measured from {:.0f} to {:.0f}", name, kernel.k,
-                               to_text(kernel.dtype), law->second.k.min, law->second.k.max));
-    }
+  const bool is_gemm = kernel.kind == KernelKind::gemm;
+  if (is_gemm && model.calibration.gemm.find(kernel.dtype) == model.calibration.gemm.end()) {
+    found.insert(
+        fmt::format("{} GEMMs have no measured law here; that of a neighbouring dtype is used", to_text(kernel.dtype)));
   }
-  if (kernel.kind == KernelKind::attention) {
-    const auto law = model.calibration.attention.find(kernel.flash_version);
-    if (law != model.calibration.attention.end() && !law->second.length.holds(static_cast<double>(kernel.n))) {
-      found.insert(fmt::format("attention over {} tokens, measured from {:.0f} to {:.0f}", kernel.n,
-                               law->second.length.min, law->second.length.max));
-    }
+  if (!outside_range(kernel, model.calibration)) return;
+  if (is_gemm) {
+    const MeasuredRange& k = model.calibration.gemm.at(kernel.dtype).k;
+    found.insert(fmt::format("GEMM {} has k = {}, the {} law was measured from {:.0f} to {:.0f}", name, kernel.k,
+                             to_text(kernel.dtype), k.min, k.max));
+    return;
+  }
+  const MeasuredRange& length = model.calibration.attention.at(kernel.flash_version).length;
+  found.insert(
+      fmt::format("attention over {} tokens, measured from {:.0f} to {:.0f}", kernel.n, length.min, length.max));
+}
+
+/// Inside a node, by a law that was measured over these links.
+void check_law(const Segment& segment, const GroupShape& shape, const CostModel& model, std::set<std::string>& found) {
+  const CollectiveProfile* const law = law_inside(segment.collective.kind, model.calibration);
+  if (law == nullptr || law->links != shape.inside) return;
+  if (!law->ranks.holds(shape.ranks)) {
+    found.insert(fmt::format("{} over {} GPUs of a node, measured over {:.0f} to {:.0f}", segment.name, shape.ranks,
+                             law->ranks.min, law->ranks.max));
+  }
+  if (!law->bytes.holds(segment.collective.bytes.value)) {
+    found.insert(fmt::format("{} moves {:.0f} B, measured from {:.0f} to {:.0f}", segment.name,
+                             segment.collective.bytes.value, law->bytes.min, law->bytes.max));
   }
 }
 
@@ -45,9 +59,20 @@ void check_collective(const Segment& segment, const CostModel& model, std::set<s
   if (!measured) {
     found.insert(fmt::format("{}: no measured collective for these links, derived from their rates", segment.name));
   }
+  check_law(segment, shape, model, found);
 }
 
 }  // namespace
+
+bool outside_range(const Kernel& kernel, const Calibration& calibration) {
+  if (kernel.kind == KernelKind::gemm) {
+    const auto law = calibration.gemm.find(kernel.dtype);
+    return law != calibration.gemm.end() && kernel.k > 0 && !law->second.k.holds(static_cast<double>(kernel.k));
+  }
+  if (kernel.kind != KernelKind::attention) return false;
+  const auto law = calibration.attention.find(kernel.flash_version);
+  return law != calibration.attention.end() && !law->second.length.holds(static_cast<double>(kernel.n));
+}
 
 std::vector<std::string> outside_measured_range(const CostModel& model, const Schedule& schedule, const Plan& plan) {
   std::set<std::string> found;

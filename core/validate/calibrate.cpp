@@ -9,6 +9,7 @@
 #include "base/input_error.hpp"
 #include "validate/fit.hpp"
 #include "validate/mapping.hpp"
+#include "validate/profile_text.hpp"
 
 namespace stagecraft {
 namespace {
@@ -115,22 +116,20 @@ FittedProfile calibrate(const std::vector<Record>& records, const CalibrateReque
 }
 
 std::string profile_json(const FittedProfile& fitted) {
-  nlohmann::ordered_json profile = {
-      {"kind", fitted.of_software ? "software" : "hardware"},
-      {"extends", fitted.of_software ? fitted.software : fitted.hardware},
-      {"description", fmt::format("{}, fitted to {} step times", fitted.calibration, fitted.residuals.size())}};
+  const std::string times = fmt::format("fitted to {} step times", fitted.residuals.size());
+  ProfileDraft draft;
+  draft.of_software = fitted.of_software;
+  draft.extends = fitted.of_software ? fitted.software : fitted.hardware;
+  draft.description = fitted.calibration + ", " + times;
   for (const FittedConstant& constant : fitted.constants) {
     const double half = (constant.interval.high - constant.interval.low) / 2;
     const double error = constant.after > 0 ? std::min(1.0, half / constant.after) : 0;
     for (const std::string& name : constant.names) {
-      profile[nlohmann::ordered_json::json_pointer("/" + name)] = {
-          {"value", constant.after},
-          {"relative_error", error},
-          {"evidence", "fitted"},
-          {"source", fmt::format("fitted to {} step times by stagecraft calibrate", fitted.residuals.size())}};
+      draft.constants.emplace_back(
+          name, Constant{constant.after, error, Evidence::fitted, times + " by stagecraft calibrate"});
     }
   }
-  return profile.dump(2) + "\n";
+  return to_json(draft);
 }
 
 }  // namespace stagecraft

@@ -106,3 +106,37 @@ TEST_CASE("a measured collective counts for the links that it was measured over"
   shape.inside = LinkKind::pcie;
   CHECK(collective_time(CollectiveKind::all_reduce, {1e6}, shape, calibration).total.expected.value < 1e-3);
 }
+
+TEST_CASE("times outside the range that a law was measured over are borrowed, whatever the law is") {
+  CostModel model;
+  model.calibration = ideal_calibration();
+  model.calibration.gemm.at(Dtype::fp16).k = {512, 2048};
+  model.gpu = round_gpu();
+  model.law = kernel_law(model.gpu, model.calibration);
+  const auto evidence_of = [&](std::int64_t k) {
+    Segment segment = gemm("qkv", 2048);
+    segment.kernel.k = k;
+    Bodies bodies;
+    bodies.bodies.push_back({{BodyPart{{segment}, 1}}});
+    return time_bodies(model, bodies, Plan{})[0].total.evidence;
+  };
+  CHECK(evidence_of(511) == Evidence::borrowed);
+  CHECK(evidence_of(512) == Evidence::measured);
+  CHECK(evidence_of(2048) == Evidence::measured);
+  CHECK(evidence_of(2049) == Evidence::borrowed);
+
+  CollectiveProfile& law = model.calibration.collectives.at("node/all_gather");
+  law.bytes = {1e3, 1e6};
+  law.ranks = {4, 8};
+  GroupShape shape;
+  shape.ranks = shape.ranks_per_node = 4;
+  const auto gathered = [&](double bytes) {
+    return collective_time(CollectiveKind::all_gather, {bytes}, shape, model.calibration).total.evidence;
+  };
+  CHECK(gathered(999) == Evidence::borrowed);
+  CHECK(gathered(1e3) == Evidence::measured);
+  CHECK(gathered(1e6) == Evidence::measured);
+  CHECK(gathered(1e6 + 1) == Evidence::borrowed);
+  shape.ranks = shape.ranks_per_node = 2;
+  CHECK(gathered(1e5) == Evidence::borrowed);
+}

@@ -74,3 +74,11 @@ TEST_CASE("more constants than a tenth of the records are refused, and records t
   CHECK_THROWS_AS(calibrate(runs(9), ceiling(), library), InputError);
   CHECK_THROWS_AS(calibrate(runs(10), {"h100-ndr+megatron-2024", "", {"gemm/fp16/ceiling"}}, library), InputError);
 }
+
+TEST_CASE("a constant of a collective is written where the loader looks for it") {
+  FittedProfile fitted;
+  fitted.hardware = "a100-hdr";
+  fitted.constants.push_back({{"collectives/node/all_reduce/bus_GBps"}, 230, 240, {235, 245}, false});
+  const auto profile = nlohmann::json::parse(profile_json(fitted));
+  CHECK(profile.at("collectives").at("node/all_reduce").at("bus_GBps").at("value") == 240);
+}
