@@ -1,31 +1,11 @@
 #pragma once
 // The finished points of a sweep, one line each, appended as they come: what Ctrl+C and kill -9 leave.
 
-#include <map>
 #include <string>
 
-#include "search/table.hpp"
+#include "search/sweep_journal.hpp"
 
 namespace stagecraft::cli {
-
-/// Everything that decides the figures of a sweep's points; two journals belong together if it is equal.
-struct SweepIdentity {
-  std::string scenario;  // as the user named the file
-  std::string inputs;    // checksum of every file that was read, and the program's version
-  std::string kind;      // "predicted" or "estimated"
-  std::vector<std::string> fixed;
-  std::vector<SweepAxis> axes;
-  std::vector<std::string> objectives;
-};
-
-struct JournalContent {
-  SweepIdentity identity;
-  std::map<std::int64_t, Point> points;  // by number
-  std::size_t whole_bytes = 0;           // up to the last whole line
-};
-
-/// Throws InputError if the file is no journal. A last line that was cut off is left out.
-JournalContent read_journal(const std::string& path);
 
 /// Open for appending, locked against other sweeps.
 class Journal {

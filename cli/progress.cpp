@@ -17,17 +17,21 @@ std::string clock_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(std::int64_t total, std::string what)
-    : total_(total), what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) == 1), begin_(Clock::now()) {
-  next_ = begin_ + std::chrono::seconds(terminal_ ? 1 : 10);
+Progress::Progress(std::int64_t total, std::string what, bool every_second)
+    : total_(total),
+      what_(std::move(what)),
+      terminal_(!every_second && ::isatty(STDERR_FILENO) == 1),
+      begin_(Clock::now()) {
+  between_ = std::chrono::milliseconds(terminal_ ? 500 : every_second ? 1000 : 10'000);
+  next_ = begin_ + (terminal_ ? std::chrono::milliseconds(1000) : between_);
 }
 
-void Progress::advance() {
-  ++done_;
+void Progress::reach(std::int64_t done) {
+  done_ = done;
   const auto now = Clock::now();
   if (now < next_) return;
   show(now);
-  next_ = now + (terminal_ ? std::chrono::milliseconds(500) : std::chrono::milliseconds(10'000));
+  next_ = now + between_;
 }
 
 void Progress::finish() {

@@ -20,10 +20,12 @@ int run_render(const Words& words, const Console& console) {
       {{"render timeline scenarios/gpt-145b-selene.json --output step.png", "closed form; --simulate for contention"},
        {"render timeline step.sgt --output step.svg --size 2400x1200", "a trace of simulate or execute"},
        {"render compare predicted.sgt --against measured.sgt --output both.png", ""},
-       {"render why my.json --output why.png --theme dark --scale 2", ""}});
-  app->add_option("VIEW", view, "timeline, why, topology, compare, schedule, table, form, headline, window or start")
+       {"render why my.json --output why.png --theme dark --scale 2", ""},
+       {"render sweep out.json --output points.png", "what sweep or search wrote with --format json"}});
+  app->add_option("VIEW", view,
+                  "timeline, why, topology, compare, schedule, table, sweep, form, headline, window or start")
       ->required();
-  app->add_option("FILE", file, "A scenario, a trace, or a schedule as CSV")->required();
+  app->add_option("FILE", file, "A scenario, a trace, a schedule as CSV, or of sweep its journal or JSON")->required();
   add_overrides(*app, overrides);
   app->add_option("--output", output, "The picture; its ending chooses: .png or .svg")->required();
   app->add_option("--against", against, "A second trace, for compare");

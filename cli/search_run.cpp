@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/refusal.hpp"
 #include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/steady_state.hpp"
+#include "progress.hpp"
 #include "schedule/lower.hpp"
 #include "worker_pool.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
@@ -117,11 +120,25 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
   if (candidates.empty())
     throw UsageError(fmt::format("no layout multiplies to {} GPUs with a global batch of {} in the space asked for",
                                  run.gpus, scenario.run.batch.global));
-  const bool shows = console.colour_messages && candidates.size() > 2000;
+  const bool shows = console.colour_messages && candidates.size() > 2000 && !request.progress;
   if (shows) run.options.progress = show_progress;
+  std::mutex showing;  // candidates are judged on several threads
+  Progress judged(static_cast<std::int64_t>(candidates.size()), "candidates judged", true);
+  if (request.progress) {
+    run.options.progress = [&](std::int64_t done, std::int64_t) {
+      const std::lock_guard lock(showing);
+      judged.reach(done);
+    };
+  }
   Simulate simulate_one;
 #ifdef STAGECRAFT_HAVE_SIM
-  simulate_one = [&](const Candidate& candidate) { return simulated_step_s(run.context, candidate); };
+  std::optional<Progress> simulated;
+  simulate_one = [&](const Candidate& candidate) {
+    if (request.progress && !simulated) simulated.emplace(options.most_simulations, "simulations at most", true);
+    const double seconds = simulated_step_s(run.context, candidate);
+    if (simulated) simulated->advance();
+    return seconds;
+  };
 #endif
   run.result = search(run.context, candidates, run.options, simulate_one);
   if (run.result.ranking.empty() && asked.optimizer_home.empty() && asked.activations_home.empty()) {
@@ -155,6 +172,7 @@ void add_search_options(CLI::App& app, SearchRequest& request) {
       ->type_name("N")
       ->check(number_between(1, 100'000));
   app.add_flag("--estimate", request.estimate, "Closed form only");
+  app.add_flag("--progress", request.progress, "A line with rate and time left every second, for programs that watch");
   app.add_option("--threads", request.threads, "Threads of the closed form (as many as there are processors)")
       ->type_name("N")
       ->check(number_between(1, 1024));

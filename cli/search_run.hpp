@@ -16,6 +16,7 @@ struct SearchRequest {
   std::int64_t simulations = 24, keep = 10;
   int threads = 0;
   bool estimate = false;
+  bool progress = false;  // a line a second on standard error
 };
 
 struct SearchRun {
@@ -32,7 +33,7 @@ std::vector<std::string> search_overrides(const SearchRequest& request, const Li
 
 SearchRun run_request(const SearchRequest& request, const Console& console);
 
-/// --vary, --objective, --reserve, --simulate, --estimate, --threads, --set
+/// --vary, --objective, --reserve, --simulate, --estimate, --threads, --progress, --set
 void add_search_options(CLI::App& app, SearchRequest& request);
 
 /// The candidate as a scenario that runs, whole, or on top of the request's file. `place`: where it will be written.

@@ -37,7 +37,7 @@ Shard parse_shard(const std::string& text) {
 struct SweepOptions {
   std::string file, journal, shard;
   std::vector<std::string> overrides, vary, objectives;
-  bool estimate = false, resume = false, restart = false;
+  bool estimate = false, resume = false, restart = false, progress = false;
   int workers = 0;
   SweepOutput where;
 };
@@ -96,7 +96,7 @@ std::vector<std::int64_t> points_left(const Shard& shard, std::int64_t total, co
 
 void run_points(const SweepOptions& options, const std::vector<SweepAxis>& axes, const std::vector<std::int64_t>& left,
                 std::optional<Journal>& journal, std::map<std::int64_t, Point>& points, const Console& console) {
-  Progress progress(static_cast<std::int64_t>(left.size()), "points");
+  Progress progress(static_cast<std::int64_t>(left.size()), "points", options.progress);
   PoolWork pool;
   pool.work = [&](std::int64_t number) {
     RehearsalOptions how{options.file, all_overrides(options, axes, number), options.estimate, false};
@@ -148,6 +148,7 @@ void add_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--workers", options.workers, "Worker processes (as many as there are processors)")
       ->type_name("N")
       ->check(number_between(1, 1024));
+  app.add_flag("--progress", options.progress, "A line with rate and time left every second, for programs that watch");
   app.add_option("--journal", options.journal, "Where finished points are kept (OUTPUT.journal)")->type_name("FILE");
   app.add_flag("--resume", options.resume, "Go on with the journal of a sweep that was interrupted");
   app.add_flag("--restart", options.restart, "Throw the journal of an earlier sweep away");

@@ -21,10 +21,10 @@ constexpr int ok = 0, internal_error = 1, usage_error = 2, invalid_input = 3;
 
 constexpr const char* help =
     "stagecraft-gui: plan a training run with its figures in view.\n\n"
-    "  stagecraft-gui [FILE...]            scenarios, traces, schedules; without one, the last session\n"
+    "  stagecraft-gui [FILE...]            scenarios, traces, schedules, sweeps; without one, the last session\n"
     "  stagecraft-gui --new [FILE...]      without the last session\n"
     "  stagecraft-gui --render VIEW FILE --output PICTURE.png|.svg\n"
-    "      VIEW: timeline, why, topology, compare, schedule, table, form, headline, window, start\n"
+    "      VIEW: timeline, why, topology, compare, schedule, table, sweep, form, headline, window, start\n"
     "      --size 1600x900  --scale 2  --theme dark  --simulate  --set PATH=VALUE  --against TRACE\n"
     "      needs no display; the same bytes every time\n"
     "  --help, --version\n";

@@ -89,9 +89,7 @@ std::string front_svg(const PointTable& table) {
   const PointColumn& up = *find_point_column(table.objectives.at(0));
   const PointColumn& across = *find_point_column(table.objectives.at(1));
   std::vector<Point> shown;
-  std::copy_if(table.points.begin(), table.points.end(), std::back_inserter(shown), [](const Point& point) {
-    return point.status == PointStatus::ok || point.status == PointStatus::does_not_fit;
-  });
+  std::copy_if(table.points.begin(), table.points.end(), std::back_inserter(shown), has_figures);
   const Scale x = scale_of(shown, across.member), y = scale_of(shown, up.member);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "

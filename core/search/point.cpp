@@ -65,6 +65,10 @@ PointStatus status_of(std::string_view text) {
   return PointStatus::failed;
 }
 
+bool has_figures(const Point& point) {
+  return point.status == PointStatus::ok || point.status == PointStatus::does_not_fit;
+}
+
 std::span<const PointColumn> point_columns() {
   return columns;
 }

@@ -36,6 +36,9 @@ struct Point {
   bool on_front = false;  // no other point that fits is better in one objective and as good in all others
 };
 
+/// Of points that ran out of memory too: how long a step would take, and how much it lacks.
+bool has_figures(const Point& point);
+
 /// A column with a figure; `number`, the axes, `status`, `pareto` and `reason` are the others.
 struct PointColumn {
   const char* key;   // with its unit: "step_time_s"

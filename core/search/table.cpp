@@ -11,10 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool has_figures(const Point& point) {
-  return point.status == PointStatus::ok || point.status == PointStatus::does_not_fit;
-}
-
 /// RFC 4180: quoted where it must be.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;

@@ -23,6 +23,9 @@ std::string points_csv(const PointTable& table);
 std::string points_json(const PointTable& table);
 std::string points_markdown(const PointTable& table);
 
+/// What points_json wrote. Throws InputError (file `where`) for any other text.
+PointTable read_points_json(const std::string& text, const std::string& where);
+
 /// Scatter of the first two objectives, the front drawn through; points without figures are counted below it.
 /// Precondition: two objectives.
 std::string front_svg(const PointTable& table);

@@ -2,7 +2,6 @@
 
 #include <QFileInfo>
 #include <QUndoCommand>
-#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -10,15 +9,13 @@
 #include "base/json_reader.hpp"
 #include "gui/models/field_values.hpp"
 #include "gui/models/json_edit.hpp"
+#include "gui/models/scenario_keys.hpp"
 #include "spec/library.hpp"
 
 namespace stagecraft::gui {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array short_keys{ShortKey{"/model", "extends"}, ShortKey{"/cluster", "extends"},
-                                ShortKey{"/cluster/gpu", "extends"}, ShortKey{"/schedule", "name"}};
 
 void check_is_object(const std::string& text, const std::string& path) {
   const JsonDocument document = JsonDocument::from_text(text, path);
@@ -94,7 +91,7 @@ void ScenarioDocument::save(const std::string& path) {
 }
 
 void ScenarioDocument::set_field(const FormField& field, const std::string& typed) {
-  edit(with_value(text_, written_pointer(text_, field.pointer), literal_of(field, typed), short_keys),
+  edit(with_value(text_, written_pointer(text_, field.pointer), literal_of(field, typed), scenario_short_keys),
        tr("%1: %2").arg(QString::fromStdString(field.title), QString::fromStdString(typed)), field.pointer);
 }
 

@@ -1,12 +1,13 @@
 #include "gui/process/child.hpp"
 
 #include <QTimer>
+#include <csignal>
 #include <utility>
 
 namespace stagecraft::gui {
 namespace {
 
-constexpr int patience_ms = 2000;
+constexpr int patience_ms = 2000, long_patience_ms = 5000;
 constexpr qsizetype most_error_bytes = 64 * 1024;
 
 /// The process lives on by itself until it has ended.
@@ -59,6 +60,12 @@ void ChildRun::start(const QString& program, const QStringList& arguments) {
 
 void ChildRun::cancel() {
   if (process_ != nullptr) let_go(std::exchange(process_, nullptr));
+}
+
+void ChildRun::interrupt() {
+  if (process_ == nullptr || process_->processId() <= 0) return;
+  ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
+  QTimer::singleShot(long_patience_ms, process_, &QProcess::kill);
 }
 
 void ChildRun::read_output() {

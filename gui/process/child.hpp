@@ -19,6 +19,8 @@ class ChildRun : public QObject {
   void start(const QString& program, const QStringList& arguments);
   /// Asks it to end, and ends it after two seconds; ended() does not follow.
   void cancel();
+  /// Ctrl+C: it ends by itself, or is ended after five seconds, and ended() follows.
+  void interrupt();
   bool running() const { return process_ != nullptr; }
   /// What it wrote to standard error, at most the last 64 KiB.
   QString errors() const { return QString::fromUtf8(errors_); }

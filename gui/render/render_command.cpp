@@ -80,7 +80,8 @@ void open_wanted(QApplication& application, MainWindow& window, const RenderRequ
   wait_until_idle(application, window);
   if (!request.against.isEmpty()) window.open_path(request.against);
   wait_until_idle(application, window);
-  if (!window.message_bar().text().isEmpty()) refuse(window.message_bar().text(), "a file that can be drawn");
+  for (const MessageBar* const bar : {&window.message_bar(), &window.sweep_page().message_bar()})
+    if (!bar->text().isEmpty()) refuse(bar->text(), "a file that can be drawn");
 }
 
 void require_figures(const MainWindow& window, const Evaluator& evaluator, const QString& view) {
@@ -117,7 +118,8 @@ void compare_traces(QApplication& application, const RenderRequest& request) {
 }  // namespace
 
 QStringList render_views() {
-  return {"timeline", "why", "topology", "compare", "schedule", "table", "form", "headline", "window", "start"};
+  return {"timeline", "why",  "topology", "compare", "schedule", "table",
+          "sweep",    "form", "headline", "window",  "start"};
 }
 
 RenderRequest parse_render(const QStringList& words) {
@@ -198,7 +200,7 @@ void render(QApplication& application, const RenderRequest& request, const Libra
   const qsizetype index = render_views().indexOf(request.view);
   if (index < view_tab_count) {
     const auto tab = static_cast<ViewTab>(index);
-    if (tab != ViewTab::schedule) require_figures(window, window.evaluator(), request.view);
+    if (tab != ViewTab::schedule && tab != ViewTab::sweep) require_figures(window, window.evaluator(), request.view);
     window.show_view(tab);
     if (tab == ViewTab::timeline) {
       return write_whole_timeline(window.timeline_page().timeline().view().sources, request.size, request.dark,

@@ -14,7 +14,8 @@
 namespace stagecraft::gui {
 namespace {
 
-constexpr const char* tab_titles[view_tab_count] = {"Timeline", "Why slow", "Topology", "Compare", "Schedule", "Table"};
+constexpr const char* tab_titles[view_tab_count] = {"Timeline", "Why slow", "Topology", "Compare",
+                                                    "Schedule", "Table",    "Sweep"};
 
 }  // namespace
 
@@ -63,7 +64,8 @@ void MainWindow::build_panels() {
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 10);
-  QWidget* const pages[view_tab_count] = {timeline_, why_, topology_, compare_, schedule_, table_};
+  sweep_ = new SweepPage(document_, form_->model());
+  QWidget* const pages[view_tab_count] = {timeline_, why_, topology_, compare_, schedule_, table_, sweep_};
   for (int i = 0; i < view_tab_count; ++i) tabs_->addTab(pages[i], tr(tab_titles[i]));
   for (QWidget* const page : {static_cast<QWidget*>(topology_), static_cast<QWidget*>(compare_)})
     for (QTableView* const table : page->findChildren<QTableView*>()) table->setItemDelegate(new PaddedDelegate(table));
@@ -161,6 +163,7 @@ void MainWindow::connect_panels() {
   connect(run_, &RunPanel::bundle_wanted, this, &MainWindow::bundle_dialog);
   connect(run_, &RunPanel::trace_wanted, this, &MainWindow::open_folder_dialog);
   connect(run_, &RunPanel::running_changed, this, [this] { cancel_run_->setEnabled(run_->running()); });
+  connect(sweep_, &SweepPage::running_changed, this, [this] { cancel_sweep_->setEnabled(sweep_->running()); });
 }
 
 bool MainWindow::has_content() const {
@@ -168,7 +171,8 @@ bool MainWindow::has_content() const {
 }
 
 bool MainWindow::idle() const {
-  return !evaluator_.busy() && !opening_.busy() && !copying_.busy() && !soon_.isActive();
+  const bool reads_points = sweep_->busy() && !sweep_->running();
+  return !evaluator_.busy() && !opening_.busy() && !copying_.busy() && !soon_.isActive() && !reads_points;
 }
 
 void MainWindow::drop_traces() {
@@ -289,8 +293,8 @@ void MainWindow::show_state() {
   state_->setText(text);
   state_->setToolTip(evaluator_.simulation_problem());
   if (unpin_ != nullptr) unpin_->setEnabled(pinned());
-  const bool content = has_content() || (tabs_->currentIndex() == static_cast<int>(ViewTab::schedule) &&
-                                         stack_->currentWidget() == across_);
+  const bool of_its_own = shown_view() == ViewTab::schedule || shown_view() == ViewTab::sweep;
+  const bool content = has_content() || (of_its_own && stack_->currentWidget() == across_);
   if (show_start_ != nullptr && !show_start_->isChecked())
     stack_->setCurrentWidget(content ? static_cast<QWidget*>(across_) : start_);
 }

@@ -22,13 +22,14 @@
 #include "gui/panels/start_page.hpp"
 #include "gui/panels/timeline_page.hpp"
 #include "gui/panels/why_panel.hpp"
+#include "gui/sweep/sweep_page.hpp"
 #include "gui/theme/theme.hpp"
 #include "gui/topology_view/topology_widget.hpp"
 
 namespace stagecraft::gui {
 
-enum class ViewTab : std::uint8_t { timeline, why, topology, compare, schedule, table };
-inline constexpr int view_tab_count = 6;
+enum class ViewTab : std::uint8_t { timeline, why, topology, compare, schedule, table, sweep };
+inline constexpr int view_tab_count = 7;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -37,7 +38,7 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const Library& library, QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  /// A scenario, a trace, a schedule, or a folder of traces; what it is not tells the message bar.
+  /// A scenario, a trace, a schedule, results of a sweep, or a folder of traces; what it is not tells the message bar.
   void open_path(const QString& path);
   /// The whole session as it was left: geometry, files, unsaved edits, theme.
   void restore_session();
@@ -64,6 +65,7 @@ class MainWindow : public QMainWindow {
   WhyPanel& why_panel() { return *why_; }
   HeadlineStrip& headline_strip() { return *strip_; }
   TimelinePage& timeline_page() { return *timeline_; }
+  SweepPage& sweep_page() { return *sweep_; }
   QWidget* page(ViewTab tab) const { return tabs_->widget(static_cast<int>(tab)); }
   const LoadedTrace* measured() const { return measured_.get(); }
 
@@ -142,11 +144,12 @@ class MainWindow : public QMainWindow {
   SchedulePanel* schedule_ = nullptr;
   SliceTableModel* slices_ = nullptr;
   QTableView* table_ = nullptr;
+  SweepPage* sweep_ = nullptr;
   RunPanel* run_ = nullptr;
   QLabel *state_ = nullptr, *described_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QAction *simulate_ = nullptr, *show_form_ = nullptr, *show_run_ = nullptr, *show_start_ = nullptr, *unpin_ = nullptr,
-          *cancel_run_ = nullptr;
+          *cancel_run_ = nullptr, *cancel_sweep_ = nullptr;
   Background opening_, copying_;  // last: their jobs touch what is above
 };
 

@@ -114,6 +114,18 @@ void MainWindow::build_menus() {
   cancel_run_ = add_action(run, tr("C&ancel"), QKeySequence("Shift+F5"), [this] { run_->cancel(); });
   cancel_run_->setEnabled(false);
   run->addSeparator();
+  const auto sweeper = [&](const QString& title, const char* key, auto action) {
+    return add_action(run, title, QKeySequence(key), [this, action] {
+      show_view(ViewTab::sweep);
+      action(*sweep_);
+    });
+  };
+  sweeper(tr("S&weep"), "Ctrl+R", [](SweepPage& page) { page.start(SweepKind::sweep); });
+  sweeper(tr("Search &layouts"), "Ctrl+Shift+R", [](SweepPage& page) { page.start(SweepKind::search); });
+  sweeper(tr("&Resume the sweep"), "Ctrl+F5", [](SweepPage& page) { page.resume(); });
+  cancel_sweep_ = sweeper(tr("Cancel t&he sweep"), "Ctrl+Shift+F5", [](SweepPage& page) { page.cancel(); });
+  cancel_sweep_->setEnabled(false);
+  run->addSeparator();
   simulate_ = add_action(run, tr("Simulate after every &change"), QKeySequence("Ctrl+Shift+M"),
                          [this] { evaluator_.set_simulating(simulate_->isChecked()); });
   simulate_->setCheckable(true);

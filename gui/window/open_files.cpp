@@ -49,11 +49,17 @@ void MainWindow::open_path(const QString& path) {
         report_problem(error);
       }
       return;
+    case FileKind::sweep:
+      sweep_->open(path);
+      show_view(ViewTab::sweep);
+      return remember(path);
     case FileKind::missing:
       return message_->tell(tr("%1: there is no such file").arg(path), true);
     case FileKind::unknown:
-      return message_->tell(
-          tr("%1 is no scenario (.json), trace (.sgt, Chrome or Kineto .json) or schedule (.csv)").arg(path), true);
+      return message_->tell(tr("%1 is no scenario (.json), trace (.sgt, Chrome or Kineto .json), schedule (.csv) or "
+                               "sweep (.journal, .json)")
+                                .arg(path),
+                            true);
   }
 }
 
@@ -112,8 +118,8 @@ void MainWindow::open_trace(const QString& path) {
 }
 
 void MainWindow::open_dialog() {
-  QFileDialog* const dialog =
-      file_dialog(this, tr("Open"), tr("Scenarios, traces, schedules (*.json *.sgt *.csv);;All files (*)"));
+  QFileDialog* const dialog = file_dialog(
+      this, tr("Open"), tr("Scenarios, traces, schedules, sweeps (*.json *.sgt *.csv *.journal);;All files (*)"));
   dialog->setFileMode(QFileDialog::ExistingFiles);
   dialog->setDirectory(document_.is_open() ? QFileInfo(QString::fromStdString(document_.path())).absolutePath()
                                            : scenario_folder());

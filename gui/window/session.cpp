@@ -19,6 +19,10 @@ void MainWindow::save_session() const {
   settings.setValue("window/text_scale", text_scale_);
   settings.setValue("window/closed_groups", form_->fold_state());
   settings.setValue("simulate", simulate_->isChecked());
+  settings.setValue("sweep/axes", sweep_->axes().texts());
+  settings.setValue("sweep/output", sweep_->output());
+  settings.setValue("sweep/estimate", sweep_->estimate());
+  settings.setValue("sweep/shown", sweep_->shown_file());
   settings.setValue("recent", recent_);
   settings.setValue("open/scenario", document_.is_open()
                                          ? QFileInfo(QString::fromStdString(document_.path())).absoluteFilePath()
@@ -48,6 +52,12 @@ void MainWindow::restore_session() {
     if (action->actionGroup() != nullptr && action->data().isValid())
       action->setChecked(action->data().toInt() == static_cast<int>(theme_));
   set_theme(theme_);
+
+  if (settings.contains("sweep/axes")) sweep_->axes().set_texts(settings.value("sweep/axes").toStringList());
+  sweep_->set_output(settings.value("sweep/output").toString());
+  sweep_->set_estimate(settings.value("sweep/estimate").toBool());
+  const QString points = settings.value("sweep/shown").toString();
+  if (!points.isEmpty() && QFileInfo::exists(points)) sweep_->open(points);
 
   const QString path = settings.value("open/scenario").toString();
   const QString unsaved = settings.value("open/unsaved").toString();

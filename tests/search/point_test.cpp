@@ -89,3 +89,45 @@ TEST_CASE("every form has the same points", "[search]") {
   CHECK(points_markdown(table).find("no, it \\| cannot") != std::string::npos);
   CHECK(front_svg(table).find("point 0") != std::string::npos);
 }
+
+TEST_CASE("a table of points survives its JSON", "[search]") {
+  PointTable table;
+  table.scenario = "my.json";
+  table.kind = "estimated";
+  table.fixed = {"zero_stage=1"};
+  table.axes = {{"schedule", {"gpipe", "a \"b\""}}, {"batch.micro", {}}};
+  table.objectives = {"tokens_per_s", "peak_memory_bytes"};
+  Point good = point_with(0, 1.0 / 3, 6.02214076e23), bad = point_with(1, 0, 0);
+  good.values = {"gpipe", "2"};
+  good.on_front = true;
+  bad.values = {"a \"b\"", "4"};
+  bad.status = PointStatus::infeasible;
+  bad.reason = "3 does not divide 8;\nsecond line";
+  table.points = {good, bad};
+  const std::string json = points_json(table);
+  const PointTable back = read_points_json(json, "test");
+  CHECK(points_json(back) == json);
+  CHECK(back.points[1].reason == bad.reason);
+  CHECK(back.points[0].figures.tokens_per_s == 1.0 / 3);
+}
+
+TEST_CASE("what is no table of points is refused with its place", "[search]") {
+  PointTable table;
+  table.axes = {{"batch.micro", {"1"}}};
+  table.objectives = {"tokens_per_s"};
+  Point point = point_with(0, 1, 1);
+  point.values = {"1"};
+  table.points = {point};
+  const std::string json = points_json(table);
+  CHECK_NOTHROW(read_points_json(json, "test"));
+  for (std::size_t end = 0; end + 2 < json.size(); end += 7)
+    CHECK_THROWS_AS(read_points_json(json.substr(0, end), "test"), InputError);
+  for (const char* const key : {"\"tokens_per_s\": 1.0", "\"batch.micro\": \"1\"", "\"pareto\"", "\"objectives\""}) {
+    CAPTURE(key);
+    std::string damaged = json;
+    const std::size_t at = damaged.find(key);
+    REQUIRE(at != std::string::npos);
+    damaged.replace(at + 1, 3, "???");
+    CHECK_THROWS_AS(read_points_json(damaged, "test"), InputError);
+  }
+}

@@ -1,0 +1,86 @@
+#include "gui/sweep/axis_list.hpp"
+
+#include <algorithm>
+
+#include "base/input_error.hpp"
+#include "gui/theme/theme.hpp"
+#include "report/number_text.hpp"
+
+namespace stagecraft::gui {
+
+AxisList::AxisList(const std::vector<FormField>& fields, QWidget* parent)
+    : QWidget(parent), fields_(fields), column_(new QVBoxLayout), summary_(new QLabel(this)) {
+  auto* const more = new QPushButton(tr("Vary another field"), this);
+  more->setProperty("kind", "quiet");
+  connect(more, &QPushButton::clicked, this, [this] { add({})->path().setFocus(); });
+  auto* const foot = new QHBoxLayout;
+  foot->addWidget(more);
+  foot->addStretch(1);
+  foot->addWidget(summary_);
+  auto* const whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->setSpacing(gap - 4);
+  column_->setSpacing(gap - 4);
+  whole->addLayout(column_);
+  whole->addLayout(foot);
+  judge();
+}
+
+AxisRow* AxisList::add(const QString& text) {
+  auto* const row = new AxisRow(fields_, text, this);
+  connect(row, &AxisRow::changed, this, &AxisList::judge);
+  connect(row, &AxisRow::removed, this, [this, row] {
+    std::erase(rows_, row);
+    row->hide();
+    row->deleteLater();
+    judge();
+  });
+  rows_.push_back(row);
+  column_->addWidget(row);
+  judge();
+  return row;
+}
+
+QStringList AxisList::texts() const {
+  QStringList texts;
+  for (const AxisRow* const row : rows_)
+    if (!row->text().startsWith('=')) texts.append(row->text());
+  return texts;
+}
+
+void AxisList::set_texts(const QStringList& texts) {
+  for (AxisRow* const row : rows_) {
+    row->hide();
+    row->deleteLater();
+  }
+  rows_.clear();
+  for (const QString& text : texts) add(text);
+  judge();
+}
+
+void AxisList::judge() {
+  problem_.clear();
+  points_ = 0;
+  std::vector<SweepAxis> axes;
+  for (const AxisRow* const row : rows_) {
+    if (row->text().startsWith('=')) continue;
+    if (const auto axis = row->axis()) {
+      axes.push_back(*axis);
+    } else {
+      problem_ = tr("%1: give values, as in 1,2,4 or 1..8 or 1..64*2").arg(row->text());
+    }
+  }
+  if (axes.empty() && problem_.isEmpty()) problem_ = tr("Choose a field to vary first.");
+  if (problem_.isEmpty()) {
+    try {
+      points_ = count_points(axes);
+    } catch (const InputError& error) {
+      problem_ = QString::fromStdString(error.what());
+    }
+  }
+  const QString count = QString::fromStdString(grouped(static_cast<double>(points_)));
+  summary_->setText(points_ == 0 ? QString() : points_ == 1 ? tr("1 point") : tr("%1 points").arg(count));
+  Q_EMIT changed();
+}
+
+}  // namespace stagecraft::gui

@@ -1,0 +1,42 @@
+#pragma once
+// The fields that a sweep varies.
+
+#include <QLabel>
+#include <QStringList>
+#include <QVBoxLayout>
+#include <QWidget>
+
+#include "gui/sweep/axis_row.hpp"
+
+namespace stagecraft::gui {
+
+class AxisList : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// `fields` are completed; they stay the caller's.
+  explicit AxisList(const std::vector<FormField>& fields, QWidget* parent = nullptr);
+
+  QStringList texts() const;  // "batch.micro=1,2,4"; lines without a field are left out
+  void set_texts(const QStringList& texts);
+  /// "" if a sweep over all of it can start.
+  QString problem() const { return problem_; }
+  std::int64_t points() const { return points_; }
+  std::vector<AxisRow*> rows() const { return rows_; }
+  AxisRow* add(const QString& text);
+
+ Q_SIGNALS:
+  void changed();
+
+ private:
+  void judge();
+
+  const std::vector<FormField>& fields_;
+  QVBoxLayout* column_;
+  std::vector<AxisRow*> rows_;
+  QLabel* summary_;
+  QString problem_;
+  std::int64_t points_ = 0;
+};
+
+}  // namespace stagecraft::gui

@@ -1,0 +1,197 @@
+// The view Sweep: its widgets and what they start.
+
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+#include "gui/panels/flow_layout.hpp"
+#include "gui/sweep/sweep_page.hpp"
+#include "gui/theme/combo.hpp"
+#include "gui/theme/theme.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+QPushButton* button(const QString& title, const QString& help) {
+  auto* const one = new QPushButton(title);
+  one->setToolTip(help);
+  return one;
+}
+
+QLabel* faint_label(const QString& text, QWidget* buddy) {
+  auto* const label = new QLabel(text);
+  label->setForegroundRole(QPalette::PlaceholderText);
+  label->setBuddy(buddy);
+  return label;
+}
+
+}  // namespace
+
+QWidget* SweepPage::build_controls() {
+  how_ = new Combo;
+  how_->addItems({tr("simulated, with contention"), tr("closed form, faster")});
+  how_->setAccessibleName(tr("How points are timed"));
+  output_ = new QLineEdit;
+  output_->setPlaceholderText(tr("a new file for each sweep"));
+  output_->setAccessibleName(tr("Results"));
+  output_->setToolTip(
+      tr("A .json file; finished points go to its .journal as they come, from which an interrupted "
+         "sweep goes on"));
+  auto* const browse = button(QString::fromUtf8("\u2026"), tr("Choose the file for the results"));
+  browse->setAccessibleName(browse->toolTip());
+  connect(browse, &QPushButton::clicked, this, &SweepPage::choose_output);
+
+  start_ = button(tr("Start sweep"), tr("Rehearses the scenario at every combination of these values"));
+  start_->setProperty("kind", "primary");
+  search_ = button(tr("Search layouts"), tr("Every layout of this model on these GPUs that can run: degrees, schedule, "
+                                            "micro-batch, ZeRO, recompute; the fields above play no part"));
+  cancel_ = button(tr("Cancel"), tr("Ends it as Ctrl+C would; finished points of a sweep are kept"));
+  resume_ = button(tr("Resume"), tr("Computes the points that are missing"));
+  open_ = button(tr("Open results\u2026"), tr("A journal of a sweep, or the JSON of a sweep or search"));
+  take_ = button(tr("To the form"), tr("The values of the chosen point into the form; a double click does the same"));
+
+  auto* const where = new QHBoxLayout;
+  where->setSpacing(gap - 2);
+  where->addWidget(output_, 1);
+  where->addWidget(browse);
+  auto* const grid = new QGridLayout;
+  grid->setHorizontalSpacing(gap);
+  grid->setVerticalSpacing(gap - 4);
+  grid->addWidget(faint_label(tr("Points"), how_), 0, 0);
+  grid->addWidget(how_, 0, 1);
+  grid->addWidget(faint_label(tr("Results"), output_), 1, 0);
+  grid->addLayout(where, 1, 1);
+  grid->setRowStretch(2, 1);
+  auto* const left = new QVBoxLayout;
+  left->addWidget(axes_);
+  left->addStretch(1);
+  auto* const upper = new QHBoxLayout;
+  upper->setSpacing(3 * gap);
+  upper->addLayout(left, 3);
+  upper->addLayout(grid, 2);
+
+  auto* const buttons = new QWidget;
+  auto* const flow = new FlowLayout(gap, buttons);
+  for (QPushButton* const one : {start_, search_, cancel_, resume_, open_, take_}) flow->addWidget(one);
+  auto* const controls = new QWidget;
+  auto* const column = new QVBoxLayout(controls);
+  column->setContentsMargins(gap * 2, gap + 4, gap * 2, gap - 2);
+  column->setSpacing(gap - 2);
+  column->addLayout(upper);
+  column->addWidget(buttons);
+  column->addWidget(progress_);
+  column->addWidget(state_);
+  return controls;
+}
+
+void SweepPage::build() {
+  message_ = new MessageBar(this);
+  progress_ = new QProgressBar;
+  progress_->setTextVisible(false);
+  progress_->setFixedHeight(4);
+  QSizePolicy keeps_place = progress_->sizePolicy();
+  keeps_place.setRetainSizeWhenHidden(true);
+  progress_->setSizePolicy(keeps_place);
+  progress_->hide();
+  state_ = new QLabel;
+  state_->setForegroundRole(QPalette::PlaceholderText);
+  state_->setTextFormat(Qt::PlainText);
+  state_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  state_->setMinimumWidth(100);
+  state_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  plot_ = new ParetoPlot(points_);
+  table_ = new SweepTable(points_);
+  auto* const down = new QSplitter(Qt::Vertical);
+  down->addWidget(plot_);
+  down->addWidget(table_);
+  down->setStretchFactor(0, 3);
+  down->setStretchFactor(1, 2);
+  down->setChildrenCollapsible(false);
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(message_);
+  column->addWidget(build_controls());
+  column->addWidget(down, 1);
+}
+
+void SweepPage::connect_parts() {
+  connect(start_, &QPushButton::clicked, this, [this] { start(SweepKind::sweep); });
+  connect(search_, &QPushButton::clicked, this, [this] { start(SweepKind::search); });
+  connect(cancel_, &QPushButton::clicked, this, &SweepPage::cancel);
+  connect(resume_, &QPushButton::clicked, this, &SweepPage::resume);
+  connect(open_, &QPushButton::clicked, this, &SweepPage::choose_file);
+  connect(take_, &QPushButton::clicked, this, [this] { take(plot_->current_row()); });
+  connect(axes_, &AxisList::changed, this, &SweepPage::show_buttons);
+  connect(&document_, &ScenarioDocument::file_changed, this, &SweepPage::show_buttons);
+  connect(&points_, &QAbstractItemModel::modelReset, this, &SweepPage::show_buttons);
+
+  connect(&run_, &SweepRun::table_began, &points_, &SweepPointsModel::set_table);
+  connect(&run_, &SweepRun::came, this, [this](const std::vector<Point>& points) {
+    const bool first = points_.rowCount() == 0;
+    points_.add_points(points);
+    if (first) table_->fit_columns();
+  });
+  connect(&run_, &SweepRun::progressed, this, &SweepPage::show_progress);
+  connect(&run_, &SweepRun::searching, this, [this](const SearchProgress& now) {
+    if (cancelled_) return;
+    progress_->setRange(0, now.total);
+    progress_->setValue(now.done);
+    state_->setText(now.text);
+  });
+  connect(&run_, &SweepRun::ended, this, [this](int exit_code, const QString& errors) {
+    progress_->hide();
+    ended(exit_code, errors);
+  });
+  connect(&run_, &SweepRun::opened, this, [this](const QString& problem) {
+    const SweepProgress done = run_.progress();
+    state_->setText(!problem.isEmpty() ? QString()
+                    : done.total > 0   ? tr("%1 of %2 points; %3").arg(done.done).arg(done.total).arg(shown_file_)
+                                       : tr("%1 points; %2").arg(points_.rowCount()).arg(shown_file_));
+    if (!problem.isEmpty()) message_->tell(problem, true);
+    table_->fit_columns();
+    show_buttons();
+  });
+
+  connect(plot_, &ParetoPlot::row_chosen, this, &SweepPage::choose_row);
+  connect(table_, &SweepTable::row_chosen, this, &SweepPage::choose_row);
+  connect(plot_, &ParetoPlot::row_taken, this, &SweepPage::take);
+  connect(table_, &SweepTable::row_taken, this, &SweepPage::take);
+}
+
+void SweepPage::choose_row(int row) {
+  if (sender() == plot_) table_->set_current_row(row);
+  plot_->set_current_row(row);
+  show_buttons();
+}
+
+void SweepPage::show_buttons() {
+  if (start_ == nullptr) return;
+  const bool free = !run_.busy();
+  start_->setEnabled(free && document_.is_open() && axes_->problem().isEmpty());
+  search_->setEnabled(free && document_.is_open());
+  cancel_->setEnabled(run_.running());
+  resume_->setEnabled(free && run_.unfinished());
+  open_->setEnabled(free);
+  take_->setEnabled(plot_->current_row() >= 0);
+}
+
+void SweepPage::choose_output() {
+  auto* const dialog = new QFileDialog(this, tr("Results"), {}, tr("JSON (*.json)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setOption(QFileDialog::DontConfirmOverwrite);  // asked when a sweep starts
+  dialog->setDefaultSuffix("json");
+  connect(dialog, &QFileDialog::fileSelected, output_, &QLineEdit::setText);
+  dialog->open();
+}
+
+void SweepPage::choose_file() {
+  auto* const dialog =
+      new QFileDialog(this, tr("Open the results of a sweep"), {}, tr("Sweeps (*.journal *.json);;All files (*)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QFileDialog::fileSelected, this, &SweepPage::open);
+  dialog->open();
+}
+
+}  // namespace stagecraft::gui

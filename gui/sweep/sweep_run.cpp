@@ -1,0 +1,144 @@
+#include "gui/sweep/sweep_run.hpp"
+
+#include <QFileInfo>
+#include <algorithm>
+
+#include "base/file_io.hpp"
+#include "base/input_error.hpp"
+
+namespace stagecraft::gui {
+namespace {
+
+constexpr int look_again_ms = 150;
+constexpr std::size_t largest_result = std::size_t{512} << 20;
+
+PointTable table_of(const SweepIdentity& identity) {
+  return {identity.scenario, identity.kind, identity.fixed, identity.axes, identity.objectives, {}};
+}
+
+}  // namespace
+
+SweepRun::SweepRun(QObject* parent) : QObject(parent) {
+  tick_.setSingleShot(true);
+  connect(&tick_, &QTimer::timeout, this, &SweepRun::read_on);
+  connect(&child_, &ChildRun::wrote, this, [this](const QString& text) {
+    if (!order_ || order_->kind != SweepKind::search) return;
+    if (const SearchProgress progress = search_progress(text); progress.total > 0) Q_EMIT searching(progress);
+  });
+  connect(&child_, &ChildRun::ended, this, &SweepRun::child_ended);
+}
+
+void SweepRun::start(const QString& program, const SweepOrder& order, bool resume) {
+  opening_.cancel();
+  opens_ = false;
+  exit_code_.reset();
+  order_ = order;
+  const bool goes_on = resume && tail_ && tail_->path() == order.journal.toStdString();
+  if (!goes_on) {
+    tail_.reset();
+    seen_.clear();
+    done_ = 0;
+  }
+  std::replace(seen_.begin(), seen_.end(), Seen::failed, Seen::no);  // tried again
+  done_at_start_ = done_;
+  if (order.kind == SweepKind::sweep && !goes_on) tail_.emplace(order.journal.toStdString());
+  clock_.start();
+  child_.start(program, sweep_arguments(order, resume));
+  if (order.kind == SweepKind::sweep) tick_.start(look_again_ms);
+}
+
+void SweepRun::open(const QString& path) {
+  const bool has_journal = QFileInfo::exists(path + ".journal");
+  opens_ = true;
+  exit_code_.reset();
+  order_.reset();
+  seen_.clear();
+  done_ = 0;
+  if (path.endsWith(".journal") || has_journal) {
+    tail_.emplace((has_journal ? path + ".journal" : path).toStdString());
+    return tick_.start(0);
+  }
+  tail_.reset();
+  read_result(path, [this] { Q_EMIT opened(result_problem_); });
+}
+
+void SweepRun::interrupt() {
+  child_.interrupt();
+}
+
+bool SweepRun::unfinished() const {
+  return !running() && order_ && !seen_.empty() && done_ < static_cast<std::int64_t>(seen_.size());
+}
+
+SweepProgress SweepRun::progress() const {
+  SweepProgress progress{done_, static_cast<std::int64_t>(seen_.size()), 0, 0};
+  const double seconds = static_cast<double>(clock_.isValid() ? clock_.elapsed() : 0) / 1000;
+  const auto came = static_cast<double>(done_ - done_at_start_);
+  if (running() && came > 0 && seconds > 0) {
+    progress.per_second = came / seconds;
+    progress.left_s = static_cast<double>(progress.total - done_) / progress.per_second;
+  }
+  return progress;
+}
+
+void SweepRun::read_on() {
+  JournalTail::Piece piece;
+  problem_.clear();
+  try {
+    piece = tail_->read();
+    if (opens_ && !tail_->identity() && !piece.more)
+      throw InputError(InputProblem{tail_->path(), 0, 0, "", "no sweep", "a journal of stagecraft sweep", ""});
+    take_piece(piece);
+  } catch (const InputError& error) {
+    problem_ = QString::fromStdString(error.what());
+    piece.more = false;
+  }
+  if (piece.more) return tick_.start(0);
+  if (opens_) return Q_EMIT opened(problem_);
+  if (exit_code_) return Q_EMIT ended(*std::exchange(exit_code_, {}), problem_ + child_.errors());
+  if (running()) tick_.start(look_again_ms);
+}
+
+void SweepRun::take_piece(const JournalTail::Piece& piece) {
+  if (tail_->identity() && seen_.empty()) {
+    const SweepIdentity& identity = *tail_->identity();
+    seen_.assign(static_cast<std::size_t>(count_points(identity.axes)), Seen::no);
+    if (!order_) order_ = order_of(identity, QString::fromStdString(tail_->path()));
+    Q_EMIT table_began(table_of(identity));
+  }
+  for (const Point& point : piece.points) {
+    Seen& seen = seen_[static_cast<std::size_t>(point.number)];
+    if (seen != Seen::done && point.status != PointStatus::failed) ++done_;
+    seen = point.status == PointStatus::failed && seen != Seen::done ? Seen::failed : Seen::done;
+  }
+  if (!piece.points.empty()) Q_EMIT came(piece.points);
+  Q_EMIT progressed();
+}
+
+void SweepRun::child_ended(int exit_code) {
+  if (order_->kind == SweepKind::sweep) {
+    exit_code_ = exit_code;
+    return tick_.start(0);
+  }
+  constexpr int nothing_fits = 4;
+  if (exit_code != 0 && exit_code != nothing_fits) return Q_EMIT ended(exit_code, child_.errors());
+  read_result(order_->output, [this, exit_code] { Q_EMIT ended(exit_code, result_problem_ + child_.errors()); });
+}
+
+void SweepRun::read_result(const QString& path, const std::function<void()>& then) {
+  opening_.run(
+      [this, file = path.toStdString()](const std::atomic<bool>&) {
+        result_problem_.clear();
+        try {
+          result_ = read_points_json(read_file(file, largest_result), file);
+        } catch (const std::exception& error) {
+          result_problem_ = QString::fromUtf8(error.what());
+        }
+      },
+      [this, then] {
+        if (result_problem_.isEmpty()) Q_EMIT table_began(std::exchange(result_, {}));
+        then();
+      });
+}
+
+}  // namespace stagecraft::gui
