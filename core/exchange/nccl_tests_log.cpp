@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/input_error.hpp"
+#include "base/lines.hpp"
 
 namespace stagecraft {
 namespace {
@@ -247,12 +248,7 @@ class Reader {
 
 std::vector<NcclTestsRun> read_nccl_tests(std::string_view text, const std::string& file) {
   Reader reader(file);
-  int line = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    reader.read(text.substr(0, end), ++line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for_each_line(text, [&](std::string_view line, int number) { reader.read(line, number); });
   return reader.all();
 }
 

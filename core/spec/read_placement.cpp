@@ -8,6 +8,7 @@
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
+#include "base/lines.hpp"
 #include "spec/library.hpp"
 #include "spec/words.hpp"
 
@@ -43,13 +44,9 @@ std::string_view trimmed(std::string_view line) {
 std::vector<PlacementSpec::Place> read_rank_file(const std::string& path) {
   const std::string text = read_file(path, most_bytes);
   std::vector<PlacementSpec::Place> places;
-  int number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    ++number;
-    const std::string_view line = trimmed(std::string_view(text).substr(at, end - at));
-    at = end + 1;
-    if (line.empty()) continue;
+  for_each_line(text, [&](std::string_view written, int number) {
+    const std::string_view line = trimmed(written);
+    if (line.empty()) return;
     std::string_view rest = line;
     PlacementSpec::Place place;
     const bool good = take_number(rest, place.node) && rest.starts_with(':') && (rest.remove_prefix(1), true) &&
@@ -58,7 +55,7 @@ std::vector<PlacementSpec::Place> read_rank_file(const std::string& path) {
       throw InputError({path, number, 0, "", fmt::format("\"{:.40}\"", line), "NODE:GPU, both counted from 0", "0:0"});
     }
     places.push_back(place);
-  }
+  });
   if (places.empty()) throw InputError({path, 0, 0, "", "no line", "a line NODE:GPU for each rank", "0:0"});
   return places;
 }
