@@ -96,14 +96,18 @@ void sort_spans(Trace& trace) {
     if (!std::is_sorted(begin, end, less)) std::stable_sort(begin, end, less);
     first = last;
   }
-  std::vector<Span> sorted(order.size());
   std::vector<std::uint32_t> moved_to(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    sorted[i] = trace.spans[order[i]];
-    moved_to[order[i]] = static_cast<std::uint32_t>(i);
-  }
-  trace.spans = std::move(sorted);
+  for (std::size_t i = 0; i < order.size(); ++i) moved_to[order[i]] = static_cast<std::uint32_t>(i);
+  order = {};
   for (Dependency& edge : trace.dependencies) edge = {moved_to[edge.from], moved_to[edge.to]};
+  // In place, since a second set of spans would be most of a simulation's memory: every swap puts one where it belongs.
+  for (std::size_t i = 0; i < moved_to.size(); ++i) {
+    while (moved_to[i] != i) {
+      const std::size_t to = moved_to[i];
+      std::swap(trace.spans[i], trace.spans[to]);
+      std::swap(moved_to[i], moved_to[to]);
+    }
+  }
 }
 
 InnerCommunication inner_of(const Trace& trace, const Span& span) {
