@@ -9,36 +9,21 @@
 #include "base/refusal.hpp"
 #include "calibrate_sources.hpp"
 #include "command_line.hpp"
-#include "estimate/balance.hpp"
-#include "estimate/compute_schedule.hpp"
-#include "plan/feasibility.hpp"
-#include "schedule/lower.hpp"
+#include "planned.hpp"
 #include "validate/kernel_fit.hpp"
 
 namespace stagecraft::cli {
 namespace {
 
-struct Step {
-  Scenario scenario;
-  Topology topology;
-  Calibration calibration;
-  Plan plan;
-  CostModel costs;
+struct Step : Planned {
   Schedule schedule;
 };
 
 Step prepare(const KernelSource& source, const Library& library) {
-  Step step;
-  step.scenario = load_scenario(source.scenario, source.overrides, library);
-  Findings findings = check_feasible(step.scenario);
-  refuse_errors(step.scenario.path, findings);
-  const std::string& base = source.profile.empty() ? source.calibration : source.profile;
-  step.topology = build_topology(step.scenario.cluster);
-  step.calibration = load_calibration(base.empty() ? step.scenario.calibration : base, library);
-  balance_partition(step.scenario, step.topology, step.calibration);
-  step.plan = make_plan(step.scenario);
-  step.costs = make_cost_model(step.plan, step.topology, step.calibration);
-  step.schedule = lower(compute_schedule(step.scenario, step.plan, step.costs, step.topology, findings), step.plan);
+  Step step{plan_scenario(source.scenario, source.overrides, library,
+                          source.profile.empty() ? source.calibration : source.profile),
+            {}};
+  step.schedule = lowered_schedule(step);
   return step;
 }
 
@@ -129,8 +114,8 @@ Calibrated calibrate_kernels(const KernelSource& source, const Console& console)
   const std::int64_t steps = source.steps > 0 ? source.steps : std::max<std::int64_t>(totals.steps, 1);
   const GpuSpec& gpu = step.plan.gpu;
   const MeasuredStep measured = source.profile.empty() ? measured_step(totals, static_cast<double>(steps))
-                                                       : measured_step(work, gpu, step.calibration);
-  const KernelFit fit = fit_kernels(work, gpu, step.plan.run.cuda_graphs, step.calibration, measured);
+                                                       : measured_step(work, gpu, step.costs.calibration);
+  const KernelFit fit = fit_kernels(work, gpu, step.plan.run.cuda_graphs, step.costs.calibration, measured);
   if (!fit.other_work.empty() && !source.other_work) {
     throw InputError(InputProblem{measured.source, 0, 0, "", fmt::format("{}", fmt::join(fit.other_work, "; ")),
                                   "one step of this scenario's pipeline rank (--steps, --pipeline-rank, or "
@@ -141,11 +126,11 @@ Calibrated calibrate_kernels(const KernelSource& source, const Console& console)
   const std::string seen = source.profile.empty()
                                ? fmt::format("{} step{} in {}", steps, steps == 1 ? "" : "s", measured.source)
                                : "the shapes in " + measured.source;
-  std::string text =
-      fmt::format("{}, {}: kernels of {}, predicted by {}\n", step.scenario.name, whose, seen, step.calibration.name);
+  std::string text = fmt::format("{}, {}: kernels of {}, predicted by {}\n", step.scenario.name, whose, seen,
+                                 step.costs.calibration.name);
   for (const std::string& other : fit.other_work) text += "  other work than the scenario's: " + other + "\n";
   text += classes_text(fit, measured) + constants_text(fit);
-  if (source.profile.empty() && !step.calibration.measured.empty())
+  if (source.profile.empty() && !step.costs.calibration.measured.empty())
     text += "  Shapes that the calibration holds measured times of keep them.\n";
   return {std::move(text), fit.profile};
 }

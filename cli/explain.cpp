@@ -4,29 +4,18 @@
 
 #include "base/refusal.hpp"
 #include "command_line.hpp"
-#include "estimate/balance.hpp"
-#include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
-#include "plan/feasibility.hpp"
+#include "planned.hpp"
 #include "rehearsal.hpp"
 #include "report/groups.hpp"
-#include "schedule/lower.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
 namespace {
 
 std::string groups_of(const RehearsalOptions& options, const Console& console) {
-  const Library library = default_library(console.executable);
-  Scenario scenario = load_scenario(options.file, options.overrides, library);
-  Findings findings = check_feasible(scenario);
-  refuse_errors(scenario.path, findings);
-  const Topology topology = build_topology(scenario.cluster);
-  const Calibration calibration = load_calibration(scenario.calibration, library);
-  balance_partition(scenario, topology, calibration);
-  const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, topology, calibration);
-  return explain_groups(plan, lower(compute_schedule(scenario, plan, costs, topology, findings), plan), topology);
+  Planned planned = plan_scenario(options.file, options.overrides, default_library(console.executable));
+  return explain_groups(planned.plan, lowered_schedule(planned), planned.topology);
 }
 
 }  // namespace

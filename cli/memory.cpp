@@ -3,13 +3,11 @@
 #include "base/refusal.hpp"
 #include "base/units.hpp"
 #include "command_line.hpp"
-#include "estimate/balance.hpp"
-#include "estimate/compute_schedule.hpp"
 #include "exit_code.hpp"
 #include "memory_report.hpp"
 #include "plan/plan.hpp"
+#include "planned.hpp"
 #include "schedule/check.hpp"
-#include "schedule/lower.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
@@ -31,17 +29,12 @@ MeasuredMemory measured_of(const std::string& word) {
 
 MemoryFindings find_out(const std::string& file, const std::vector<std::string>& overrides, const Library& library) {
   MemoryFindings found;
-  Scenario scenario = load_scenario(file, overrides, library);
-  found.scenario = scenario.name;
-  found.findings = check_feasible(scenario);
-  refuse_errors(scenario.path, found.findings);
-  const Topology topology = build_topology(scenario.cluster);
-  const Calibration calibration = load_calibration(scenario.calibration, library);
-  balance_partition(scenario, topology, calibration);
-  const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, topology, calibration);
-  const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, found.findings), plan);
+  Planned planned = plan_scenario(file, overrides, library);
+  const auto& [scenario, findings, topology, plan, costs] = planned;
+  const Schedule schedule = lowered_schedule(planned);
   refuse_errors(scenario.path, check_schedule(schedule));
+  found.scenario = scenario.name;
+  found.findings = findings;
   found.peaks = memory_peaks(plan, schedule);
   for (std::size_t r = 0; r < found.peaks.size(); ++r) {
     found.peak_ops.push_back(schedule.programs[r][found.peaks[r].peak_op]);

@@ -6,13 +6,11 @@
 
 #include "base/input_error.hpp"
 #include "base/refusal.hpp"
-#include "estimate/balance.hpp"
-#include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "memory/host_memory.hpp"
 #include "plan/plan.hpp"
+#include "planned.hpp"
 #include "schedule/check.hpp"
-#include "schedule/lower.hpp"
 
 namespace stagecraft::cli {
 namespace {
@@ -28,15 +26,9 @@ struct Tried {
 /// None if the scenario cannot run for other reasons than memory.
 std::optional<Tried> try_out(const std::string& file, const Overrides& overrides, const Library& library) {
   try {
-    Scenario scenario = load_scenario(file, overrides, library);
-    Findings findings = check_feasible(scenario);
-    if (has_errors(findings)) return std::nullopt;
-    const Topology topology = build_topology(scenario.cluster);
-    const Calibration calibration = load_calibration(scenario.calibration, library);
-    balance_partition(scenario, topology, calibration);
-    const Plan plan = make_plan(scenario);
-    const CostModel costs = make_cost_model(plan, topology, calibration);
-    const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, findings), plan);
+    Planned planned = plan_scenario(file, overrides, library);
+    const auto& [scenario, findings, topology, plan, costs] = planned;
+    const Schedule schedule = lowered_schedule(planned);
     Tried tried;
     tried.fits = host_memory(plan, schedule, scenario.cluster.node).fits();
     for (const MemoryPeak& peak : memory_peaks(plan, schedule)) {

@@ -7,16 +7,14 @@
 #include "base/refusal.hpp"
 #include "calibration_files.hpp"
 #include "command_line.hpp"
-#include "estimate/balance.hpp"
-#include "estimate/compute_schedule.hpp"
 #include "estimate/estimated_trace.hpp"
 #include "estimate/memory_counters.hpp"
 #include "estimate/staleness.hpp"
 #include "estimate/steady_state.hpp"
 #include "fault_costs.hpp"
+#include "planned.hpp"
 #include "report/make_report.hpp"
 #include "schedule/check.hpp"
-#include "schedule/lower.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
 #include "sim/simulate.hpp"
 #endif
@@ -100,25 +98,18 @@ std::vector<std::string> files_of(const Scenario& scenario, const Library& libra
 
 // The map of the whole program: what is read, what is derived from it, and in which order.
 Rehearsal rehearse(const RehearsalOptions& options, const Console& console) {
-  // load
+  // load, plan
   const Library library = default_library(console.executable);
-  Scenario scenario = load_scenario(options.file, options.overrides, library);
-  Findings findings = check_feasible(scenario);
-  refuse_errors(scenario.path, findings);
-
-  // plan
-  const Topology topology = build_topology(scenario.cluster);
-  const Calibration calibration = load_calibration(scenario.calibration, library);
-  balance_partition(scenario, topology, calibration);
-  const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, topology, calibration);
+  Planned planned = plan_scenario(options.file, options.overrides, library);
+  const auto& [scenario, noted, topology, plan, costs] = planned;
 
 #ifdef STAGECRAFT_HAVE_SIM
   if (!options.estimate) refuse_errors(scenario.path, check_walk(plan, topology));
 #endif
 
   // build, lower, check
-  const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, findings), plan);
+  const Schedule schedule = lowered_schedule(planned);
+  Findings findings = noted;
   const Findings proof = check_schedule(schedule);
   refuse_errors(scenario.path, proof);
   findings.insert(findings.end(), proof.begin(), proof.end());
