@@ -21,15 +21,19 @@ BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
 
 constexpr std::int32_t sampled_ranks = 16;
 
+/// How far apart ranks are looked at: an order of axes repeats itself, so a sample of `count` shows every kind of
+/// group; a rank file need not.
+std::int32_t stride_of(const Plan& plan, std::int32_t count) {
+  return plan.run.parallel.placement.places.empty() ? std::max(1, count / sampled_ranks) : 1;
+}
+
 /// Ranks whose group may fare differently from the representative's: those on nodes with faults of their own, and under
 /// a placement of its own all.
 template <class Visit>
 void visit_other_ranks(const Plan& plan, const Topology& topology, Visit visit) {
   const auto ranks = static_cast<std::int32_t>(world_size(plan.degrees));
   if (!plan.gpus.empty()) {
-    // An order of axes repeats itself, so a sample shows every kind of group; a rank file need not.
-    const bool listed = !plan.run.parallel.placement.places.empty();
-    const std::int32_t stride = listed ? 1 : std::max(1, ranks / sampled_ranks);
+    const std::int32_t stride = stride_of(plan, ranks);
     for (std::int32_t rank = 0; rank < ranks; rank += stride) visit(Rank(rank));
     return;
   }
@@ -89,8 +93,7 @@ Route slowest_route(const Plan& plan, const Topology& topology, PipelineRank fro
   if (plan.gpus.empty()) return slowest;
   const Degrees& degrees = plan.degrees;
   const auto inner = static_cast<std::int32_t>(world_size(degrees) / degrees.pipeline);
-  const bool listed = !plan.run.parallel.placement.places.empty();
-  const std::int32_t stride = listed ? 1 : std::max(1, inner / sampled_ranks);
+  const std::int32_t stride = stride_of(plan, inner);
   for (std::int32_t place = 0; place < inner; place += stride) {
     find_route(topology, gpu_of(plan, Rank(from.value * inner + place)), gpu_of(plan, Rank(to.value * inner + place)),
                route);

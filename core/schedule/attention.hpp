@@ -17,6 +17,9 @@ struct AttentionLayer {
 /// The first line of the table that applies.
 const AttentionLayer& attention_layer_of(const ModelSpec& model);
 
+/// Of the output projection from `width` columns: its gradient gathered, multiplied with the weights, and theirs.
+void add_projection_backward(const BackwardList& list, const BodyShape& shape, std::int64_t width);
+
 // attention_grouped.cpp: multi-head and grouped-query attention.
 void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
                                    const BlockKind& kind);

@@ -16,10 +16,6 @@ std::int64_t key_value_width(const BodyShape& shape) {
   return 2 * shape.kv_heads * shape.head_dim;
 }
 
-double whole_bytes(const BodyShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
-}
-
 }  // namespace
 
 void add_cross_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,

@@ -20,10 +20,6 @@ double rotary_bytes(const BodyShape& shape) {
   return rotated_elements(shape) * shape.element * (shape.fused ? 2 : 9);
 }
 
-double whole_bytes(const BodyShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
-}
-
 }  // namespace
 
 void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
@@ -43,14 +39,7 @@ void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& s
 void add_grouped_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
                                     const BlockKind& kind) {
   const ModelSpec& model = plan.model;
-  if (shape.sequence_parallel) {
-    list.input_grad(
-        collective("attention-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape)));
-  }
-  for (const Segment& cast : casts("projection-grad-cast", shape, shape.tokens, shape.hidden)) list.input_grad(cast);
-  list.input_grad(gemm("projection-input-grad", shape, shape.tokens, shape.query_width, shape.hidden));
-  add_weight_grad(list, "projection-weight-grad", "projection-accumulate", shape, shape.tokens, shape.hidden,
-                  shape.query_width);
+  add_projection_backward(list, shape, shape.query_width);
   add_core_attention_backward(list, core_shape(shape, plan, kind), shape, plan);
   if (model.positions == Positions::rotary) {
     list.input_grad(pass("rotary-grad", rotary_bytes(shape), shape.fused ? 1 : 4));

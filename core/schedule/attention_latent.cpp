@@ -37,10 +37,6 @@ double product(std::int64_t a, std::int64_t b) {
   return static_cast<double>(a) * static_cast<double>(b);
 }
 
-double whole_bytes(const BodyShape& shape) {
-  return shape.element * product(shape.tokens, shape.hidden);
-}
-
 // Latents of the whole sequence that the tensor group puts together.
 double gathered_bytes(const BodyShape& shape, const Latent& latent) {
   return shape.element * product(shape.tokens, latent.query_rank + latent.down);
@@ -90,14 +86,7 @@ void add_latent_attention_backward(const BackwardList& list, const BodyShape& sh
                                    const BlockKind& kind) {
   const Latent latent = latent_of(shape, plan);
   const double e = shape.element;
-  if (shape.sequence_parallel) {
-    list.input_grad(
-        collective("attention-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape)));
-  }
-  for (const Segment& cast : casts("projection-grad-cast", shape, shape.tokens, shape.hidden)) list.input_grad(cast);
-  list.input_grad(gemm("projection-input-grad", shape, shape.tokens, latent.value, shape.hidden));
-  add_weight_grad(list, "projection-weight-grad", "projection-accumulate", shape, shape.tokens, shape.hidden,
-                  latent.value);
+  add_projection_backward(list, shape, latent.value);
   add_core_attention_backward(list, all_heads(shape, plan, kind), shape, plan);
   list.input_grad(pass("rotary-grad", assembly_bytes(shape, latent), shape.fused ? 2 : 8));
   if (shape.sequence_parallel) {

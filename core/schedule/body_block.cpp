@@ -12,10 +12,6 @@
 namespace stagecraft {
 namespace {
 
-double whole_bytes(const BodyShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
-}
-
 void add_dense_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
   if (shape.sequence_parallel) {
     list.input_grad(collective("mlp-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape)));

@@ -9,10 +9,6 @@
 namespace stagecraft {
 namespace {
 
-double whole_bytes(const BodyShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
-}
-
 double logits(const BodyShape& shape) {
   return static_cast<double>(shape.tokens) * static_cast<double>(shape.vocabulary);
 }

@@ -13,10 +13,6 @@ double norm_elements(const BodyShape& shape) {
   return static_cast<double>(shape.norm_tokens) * static_cast<double>(shape.hidden);
 }
 
-double whole_bytes(const BodyShape& shape) {
-  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
-}
-
 }  // namespace
 
 void add_norm_forward(std::vector<Segment>& out, const char* name, const BodyShape& shape) {

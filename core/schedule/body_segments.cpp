@@ -69,6 +69,10 @@ std::vector<Segment> casts_after_norm(const char* name, const BodyShape& shape) 
   return casts(name, shape, shape.norm_tokens, shape.hidden);
 }
 
+double whole_bytes(const BodyShape& shape) {
+  return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
+}
+
 Segment collective(const char* name, CollectiveKind kind, Axis group, double bytes, std::int32_t hides_behind) {
   Segment segment;
   segment.name = name;

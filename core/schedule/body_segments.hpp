@@ -32,6 +32,9 @@ std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_
 /// steps), and 16 bits where it is not.
 std::vector<Segment> casts_after_norm(const char* name, const BodyShape& shape);
 
+/// Of a tensor that holds one value per token and hidden unit of a micro-batch, not divided over the tensor group.
+double whole_bytes(const BodyShape& shape);
+
 /// `bytes` as nccl-tests counts them, see Collective.
 Segment collective(const char* name, CollectiveKind kind, Axis group, double bytes, std::int32_t hides_behind = 0);
 
