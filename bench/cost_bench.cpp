@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   const Scenario scenario = load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, library);
   const Plan plan = make_plan(scenario);
   const Topology topology = build_topology(scenario.cluster);
-  const Calibration calibration = load_calibration(scenario.calibration, library);
+  const Calibration calibration = calibration_of(scenario, library);
   const Bodies bodies = make_bodies(plan);
   const CostModel model = make_cost_model(plan, topology, calibration);
   constexpr int runs = 200;

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   const std::string root = STAGECRAFT_SOURCE_DIR;
   const Library library = default_library(root + "/build/stagecraft");
   const Scenario scenario = load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, library);
-  const Calibration calibration = load_calibration(scenario.calibration, library);
+  const Calibration calibration = calibration_of(scenario, library);
   const FamilyEntry* const family = find_schedule(scenario.run.schedule.name);
 
   double step_s = 0, peak_bytes = 0;

@@ -55,7 +55,7 @@ double judge_and_time(const SearchContext& context, const std::vector<Candidate>
 
 void measure_closed_form(const std::string& root, const Library& library, bool json) {
   const Scenario scenario = load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, library);
-  const SearchContext context = make_search_context(scenario, load_calibration(scenario.calibration, library), 0.05);
+  const SearchContext context = make_search_context(scenario, calibration_of(scenario, library), 0.05);
   // The pipeline of the paper, everything else free: about as many operations per step as the published run has.
   SearchSpace asked;
   asked.pipeline = {8};
@@ -128,13 +128,13 @@ Scenario shipped(const std::string& root, const Library& library, const std::str
 void measure_simulations(const std::string& root, const Library& library, bool json) {
   {
     const Scenario scenario = shipped(root, library, "gpt-145b-selene");
-    const Calibration calibration = load_calibration(scenario.calibration, library);
+    const Calibration calibration = calibration_of(scenario, library);
     constexpr int each = 20;
     const Cost cost = in_workers(scenario, calibration, cores, each);
     bench::print({"search/simulate/145b-1536-gpus", cores * each / cost.seconds, "simulations/s", 20.0, "limit"}, json);
   }
   const auto once = [&](const std::string& name, const Scenario& scenario, double limit) {
-    const Calibration calibration = load_calibration(scenario.calibration, library);
+    const Calibration calibration = calibration_of(scenario, library);
     const Cost cost = in_workers(scenario, calibration, 1, 1);
     bench::print({"search/simulate/" + name, cost.seconds, "s", limit, "limit"}, json);
     return cost;

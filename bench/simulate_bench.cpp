@@ -57,7 +57,7 @@ Job prepare(const Scenario& scenario, const Library& library) {
                    static_cast<std::int32_t>(job.plan.run.parallel.virtual_stages)};
   job.schedule = lower(find_schedule(job.plan.run.schedule.name)->generate(request), job.plan);
   job.graph = make_graph(job.schedule);
-  job.model = make_cost_model(job.plan, job.topology, load_calibration(scenario.calibration, library));
+  job.model = make_cost_model(job.plan, job.topology, calibration_of(scenario, library));
   return job;
 }
 

@@ -29,4 +29,13 @@ std::vector<std::string> calibration_files(const std::string& name_or_path, cons
   return files;
 }
 
+std::vector<std::string> calibration_files(const Scenario& scenario, const Library& library) {
+  std::vector<std::string> files = calibration_files(scenario.calibration, library);
+  for (const OtherNodes& kind : scenario.cluster.other_nodes) {
+    const std::vector<std::string> more = calibration_files(kind.calibration, library);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  return files;
+}
+
 }  // namespace stagecraft::cli

@@ -33,12 +33,11 @@ struct Verdict {
 
 void judge_schedule_and_memory(Verdict& verdict, const Library& library) {
   const Topology topology = build_topology(verdict.scenario.cluster);
-  const Calibration calibration = load_calibration(verdict.scenario.calibration, library);
+  const Calibration calibration = calibration_of(verdict.scenario, library);
   balance_partition(verdict.scenario, topology, calibration);
   const Plan plan = make_plan(verdict.scenario);
   const CostModel costs = make_cost_model(plan, topology, calibration);
-  for (const std::string& file : calibration_files(verdict.scenario.calibration, library))
-    verdict.files.push_back(file);
+  for (const std::string& file : calibration_files(verdict.scenario, library)) verdict.files.push_back(file);
   const Schedule schedule = lower(compute_schedule(verdict.scenario, plan, costs, topology, verdict.findings), plan);
   const Findings proof = check_schedule(schedule);
   verdict.findings.insert(verdict.findings.end(), proof.begin(), proof.end());

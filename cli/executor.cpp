@@ -61,10 +61,9 @@ Prepared prepare_schedule(const std::string& file, const std::vector<std::string
   prepared.notes = check_feasible(prepared.scenario);
   refuse_errors(file, prepared.notes);
   prepared.files = prepared.scenario.files;
-  for (const std::string& one : calibration_files(prepared.scenario.calibration, library))
-    prepared.files.push_back(one);
+  for (const std::string& one : calibration_files(prepared.scenario, library)) prepared.files.push_back(one);
   const Topology topology = build_topology(prepared.scenario.cluster);
-  const Calibration calibration = load_calibration(prepared.scenario.calibration, library);
+  const Calibration calibration = calibration_of(prepared.scenario, library);
   prepared.overrides = overrides;
   const PartitionRule rule = prepared.scenario.run.partition.rule;
   balance_partition(prepared.scenario, topology, calibration);

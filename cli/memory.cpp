@@ -46,7 +46,7 @@ MemoryFindings find_out(const std::string& file, const std::vector<std::string>&
   found.verdict = verdict_of(found.view, fullest.limit);
   found.explanation = explain_peak(plan, schedule, PipelineRank(found.fullest));
   found.fixed = fixed_lines(plan);
-  found.host = host_memory(plan, schedule, scenario.cluster.node);
+  found.host = host_memory(plan, schedule, scenario.cluster);
   found.fits = found.fits && found.host.fits();
   return found;
 }

@@ -30,7 +30,7 @@ std::optional<Tried> try_out(const std::string& file, const Overrides& overrides
     const auto& [scenario, findings, topology, plan, costs] = planned;
     const Schedule schedule = lowered_schedule(planned);
     Tried tried;
-    tried.fits = host_memory(plan, schedule, scenario.cluster.node).fits();
+    tried.fits = host_memory(plan, schedule, scenario.cluster).fits();
     for (const MemoryPeak& peak : memory_peaks(plan, schedule)) {
       tried.fits = tried.fits && fits(peak);
       tried.peak = std::max(tried.peak, peak.peak);

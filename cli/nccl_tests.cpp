@@ -81,14 +81,15 @@ std::string predict(const Request& request, const Library& library) {
     throw UsageError(fmt::format("--gpus: got {}, expected 2 to {}, the GPUs of {}", gpus, all, cluster.name));
   }
   const NcclTuner tuner = load_nccl_tuner(library);
-  if (tuner.architectures.find(cluster.gpu.architecture) == tuner.architectures.end()) {
-    std::vector<std::string> known;
-    for (const auto& [name, constants] : tuner.architectures) known.push_back(name);
-    throw UsageError(fmt::format("{} is of architecture \"{}\", which NCCL's tuner has no constants for; it knows: {}",
-                                 cluster.gpu.name, cluster.gpu.architecture, joined(known)));
-  }
   const Topology topology = build_topology(cluster);
   const NcclMachine machine = nccl_machine(topology, gpus, tuner, load_calibration(cluster.calibration, library));
+  if (tuner.architectures.find(machine.architecture) == tuner.architectures.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, constants] : tuner.architectures) known.push_back(name);
+    throw UsageError(
+        fmt::format("{} has GPUs of architecture \"{}\", which NCCL's tuner has no constants for; it knows: {}",
+                    cluster.name, machine.architecture, joined(known)));
+  }
   const NcclSystem system = find_nccl_system(load_nccl_systems(library), cluster, machine.nodes, request.system);
   std::string out =
       fmt::format("# {} on {} of {}: {} GPUs, {} node{}; predicted, not measured\n", request.op, cluster.gpu.name,

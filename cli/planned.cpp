@@ -15,7 +15,7 @@ Planned plan_scenario(const std::string& file, const std::vector<std::string>& o
   planned.findings = check_feasible(planned.scenario);
   refuse_errors(planned.scenario.path, planned.findings);
   planned.topology = build_topology(planned.scenario.cluster);
-  const Calibration used = load_calibration(calibration.empty() ? planned.scenario.calibration : calibration, library);
+  const Calibration used = calibration_of(planned.scenario, library, calibration);
   balance_partition(planned.scenario, planned.topology, used);
   planned.plan = make_plan(planned.scenario);
   planned.costs = make_cost_model(planned.plan, planned.topology, used);

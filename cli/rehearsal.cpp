@@ -89,7 +89,7 @@ void sign(Trace& trace, const Scenario& scenario, const RehearsalOptions& option
 /// Everything that was read: the scenario's files and those of its calibration.
 std::vector<std::string> files_of(const Scenario& scenario, const Library& library) {
   std::vector<std::string> files = scenario.files;
-  const std::vector<std::string> more = calibration_files(scenario.calibration, library);
+  const std::vector<std::string> more = calibration_files(scenario, library);
   files.insert(files.end(), more.begin(), more.end());
   return files;
 }

@@ -109,7 +109,7 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
 
   const Library library = default_library(console.executable);
   const Scenario scenario = load_request(request, library);
-  SearchRun run{make_search_context(scenario, load_calibration(scenario.calibration, library), request.reserve),
+  SearchRun run{make_search_context(scenario, calibration_of(scenario, library), request.reserve),
                 options,
                 {},
                 request.gpus > 0 ? request.gpus : gpus_of(scenario.cluster),

@@ -64,7 +64,7 @@ int run_solve(const Words& words, const Console& console) {
   const Library library = default_library(console.executable);
   const Scenario scenario = load_scenario(file, overrides, library);
   refuse_errors(scenario.path, check_feasible(scenario));
-  const SearchContext context = make_search_context(scenario, load_calibration(scenario.calibration, library), 0);
+  const SearchContext context = make_search_context(scenario, calibration_of(scenario, library), 0);
   const double as_it_is_s = step_of_scenario_s(context);
   const std::vector<Solution> solutions = solve_for_step_time(context, step_s);
   write_output(console, output,

@@ -55,7 +55,7 @@ std::string checksum_of_inputs(const SweepOptions& options, const std::vector<Sw
   const Library library = default_library(console.executable);
   const Scenario scenario = load_scenario(options.file, all_overrides(options, axes, 0), library);
   files = scenario.files;
-  for (const std::string& file : calibration_files(scenario.calibration, library)) files.push_back(file);
+  for (const std::string& file : calibration_files(scenario, library)) files.push_back(file);
   std::uint32_t sum = crc32("stagecraft " STAGECRAFT_VERSION);
   for (const std::string& file : files) sum = crc32(read_file(file), sum);
   return fmt::format("{:08x}", sum);

@@ -39,7 +39,8 @@ std::string list(const Library& library) {
   for (const std::string& name : cluster_names(library)) {
     const ClusterSpec cluster = load_cluster(name, library);
     out += fmt::format("{:<24}{:>7}{:>7}  {:<22}{:>10}{:>6}  {}\n", name, cluster.nodes,
-                       cluster.nodes * gpus_per_node(cluster.node), cluster.gpu.name,
+                       cluster.nodes * gpus_per_node(cluster.node),
+                       cluster.gpu.name + (cluster.other_nodes.empty() ? "" : ", ..."),
                        gibibytes(cluster.gpu.memory.value), nics_per_node(cluster.node), word_of(cluster.fabric.kind));
   }
   return out;
@@ -86,25 +87,55 @@ std::vector<std::pair<Link, int>> alike(const std::vector<Link>& links) {
   return groups;
 }
 
+/// A kind of node: its GPU, its NICs and its links.
+std::string kind_lines(const Topology& topology, std::size_t kind) {
+  const ClusterSpec& cluster = topology.cluster;
+  std::string out = gpu_lines(gpu_of_kind(cluster, kind));
+  if (cluster.fabric.kind != FabricKind::none) {
+    const NicRate nic = nic_rate_of_kind(cluster, kind);
+    out += fmt::format("  NIC          {} each way, {} achieved\n", to_text(nic.nominal), to_text(nic.achieved));
+  }
+  return out;
+}
+
+std::string link_lines(const std::vector<Link>& links) {
+  std::string out = fmt::format("  links of a node ({})\n", links.size());
+  for (const auto& [wire, count] : alike(links)) {
+    out += fmt::format("    {:>3} x {:<26} {:>12} nominal {:>12} achieved {:>10}\n", count, wire.name,
+                       to_text(wire.nominal), to_text(wire.achieved), to_text(wire.latency));
+  }
+  return out;
+}
+
+/// Nodes of other kinds, each with its count, its place and a route to the cluster's own.
+std::string other_lines(const Topology& topology) {
+  const ClusterSpec& cluster = topology.cluster;
+  std::string out;
+  for (std::size_t kind = 1; kind < kind_count(cluster); ++kind) {
+    const OtherNodes& other = cluster.other_nodes[kind - 1];
+    const auto first = static_cast<std::int32_t>(first_node_of(cluster, kind));
+    out += fmt::format("\nnodes {} to {}: as in {}, {} GPUs and {} NICs each\n", first, first + other.count - 1,
+                       other.cluster, topology.gpus_per_node, nics_per_node(other.node));
+    out += kind_lines(topology, kind);
+    const auto gpu = GpuId(first * topology.gpus_per_node);
+    if (topology.gpus_per_node > 1) out += route_line(topology, "in a node", gpu, GpuId(gpu.value + 1));
+    out += route_line(topology, "to node 0", gpu, GpuId(std::int32_t{0}));
+    out += link_lines(wiring_of(topology, NodeId(first)).node_links);
+  }
+  return out;
+}
+
 std::string show(const std::string& name, const Library& library) {
   const ClusterSpec cluster = load_cluster(name, library);
   const Topology topology = build_topology(cluster);
   std::string out = fmt::format("{}: {} nodes of {} GPUs and {} NICs, {}\n", cluster.name, cluster.nodes,
-                                topology.gpus_per_node, topology.nics_per_node, word_of(cluster.fabric.kind));
+                                topology.gpus_per_node, nics_per_node(cluster.node), word_of(cluster.fabric.kind));
   if (!cluster.source.empty()) out += fmt::format("  source       {}\n", wrapped(cluster.source, 85, 15));
-  out += gpu_lines(cluster.gpu);
-  if (cluster.fabric.kind != FabricKind::none) {
-    out += fmt::format("  NIC          {} each way, {} achieved\n", to_text(cluster.fabric.nic_nominal),
-                       to_text(cluster.fabric.nic_achieved));
-  }
+  out += kind_lines(topology, 0);
   const auto first = GpuId(std::int32_t{0});
   if (topology.gpus_per_node > 1) out += route_line(topology, "in a node", first, GpuId(std::int32_t{1}));
   if (cluster.nodes > 1) out += route_line(topology, "between", first, GpuId(topology.gpus_per_node));
-  out += fmt::format("  links of a node ({})\n", topology.links_per_node);
-  for (const auto& [wire, count] : alike(topology.node_links)) {
-    out += fmt::format("    {:>3} x {:<26} {:>12} nominal {:>12} achieved {:>10}\n", count, wire.name,
-                       to_text(wire.nominal), to_text(wire.achieved), to_text(wire.latency));
-  }
+  out += link_lines(topology.node_links) + other_lines(topology);
   return out;
 }
 

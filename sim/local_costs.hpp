@@ -1,5 +1,6 @@
 #pragma once
-// Costs by replica and pipeline rank: one model for all, or where faults set replicas apart, one per kind of group.
+// Costs by replica and pipeline rank: one model for all, or where faults, kinds of nodes or a placement set them apart,
+// one per kind of group.
 
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,7 @@ struct LocalCosts {
   }
 };
 
-/// If not `folded`, and faults make a difference between replicas, each has its own; else `model` stands for all.
+/// If groups may differ, each replica has its own; `folded`, the slowest replica of each pipeline rank stands for all.
 LocalCosts local_costs(const Plan& plan, const Schedule& schedule, const CostModel& model, const Topology& topology,
                        bool folded);
 

@@ -14,10 +14,11 @@ namespace stagecraft {
 namespace {
 
 /// Of a step: what the operations of the mean rank last longer because the slowest is waited for.
-double waiting_share(const Schedule& schedule, const std::vector<BodyTime>& bodies, double step_s) {
+double waiting_share(const Schedule& schedule, const LocalCosts& costs, double step_s) {
   double waiting_s = 0;
-  for (const std::vector<Op>& program : schedule.programs) {
-    for (const Op& op : program) {
+  for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+    const std::vector<BodyTime>& bodies = costs.bodies[costs.at(PipelineRank(rank), 0)];
+    for (const Op& op : schedule.programs[rank]) {
       if (op.body.valid()) waiting_s += bodies[op.body.index()].waiting.value;
     }
   }
@@ -38,7 +39,7 @@ Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph,
   const PlayedTimes times = play(book, graph, options.steps, names, options.link_counters ? &flows : nullptr);
 
   Trace trace = trace_of(times, book, plan, schedule, graph, topology, options.steps);
-  const double waiting = waiting_share(schedule, costs.bodies.front(), (trace.end_s - trace.begin_s) / options.steps);
+  const double waiting = waiting_share(schedule, costs, (trace.end_s - trace.begin_s) / options.steps);
   if (waiting > 0) trace.provenance.push_back({waiting_key, std::to_string(waiting)});
   if (options.segment_spans) add_segment_spans(trace, plan, schedule, costs);
   if (options.link_counters) add_link_counters(trace, book, names, flows);
@@ -58,7 +59,10 @@ Folding folding_of(const Plan& plan, const Graph& graph, const Topology& topolog
                                     replicas)
                       : ""};
   }
-  const char* const cause = is_even(topology) ? "the rank file sets" : "faults set";
+  const bool mixed = !topology.cluster.other_nodes.empty();
+  const char* const cause = is_even(topology) ? "the rank file sets"
+                            : mixed           ? "nodes of several kinds set"
+                                              : "faults set";
   const std::string why = replicas > 1 ? fmt::format("{} the {} data replicas apart", cause, replicas)
                                        : fmt::format("{} ranks apart", cause);
   const std::int64_t operations = replicas * node_count(graph) * steps;

@@ -69,7 +69,9 @@ void cross_pairs(const TrafficClass& traffic, const Plan& plan, UseCounter& coun
 /// Every GPU copies for itself.
 void cross_host_links(const TrafficClass& traffic, const Plan& plan, const Topology& topology, UseCounter& counter) {
   const Degrees& degrees = plan.degrees;
-  const std::vector<std::vector<std::int32_t>> ways = ways_to_host(topology.cluster.node);
+  std::vector<std::vector<std::vector<std::int32_t>>> ways;  // [kind of node][GPU]
+  for (std::size_t kind = 0; kind < kind_count(topology.cluster); ++kind)
+    ways.push_back(ways_to_host(node_of_kind(topology.cluster, kind)));
   const std::int32_t first = std::max(0, traffic.replica);
   const std::int32_t last = traffic.replica < 0 ? degrees.data * degrees.context : traffic.replica + 1;
   for (std::int32_t replica = first; replica < last; ++replica) {
@@ -77,7 +79,8 @@ void cross_host_links(const TrafficClass& traffic, const Plan& plan, const Topol
       const GpuId gpu = gpu_of(plan, rank_at(degrees, at(degrees, tensor, replica, traffic.from)));
       const std::int32_t node = node_of(topology, gpu).value;
       counter.next_communicator();
-      for (const std::int32_t link : ways[static_cast<std::size_t>(gpu.value % topology.gpus_per_node)]) {
+      for (const std::int32_t link :
+           ways[kind_of(topology, gpu)][static_cast<std::size_t>(gpu.value % topology.gpus_per_node)]) {
         const std::int32_t passed = traffic.kind == TrafficKind::to_host ? link : link ^ 1;
         counter.cross(LinkId(node * topology.links_per_node + passed));
       }

@@ -15,10 +15,11 @@ std::int64_t gpus_of_leaf_group(const Topology& topology) {
 }
 
 /// Whether leaving machines out changes no route of the others but their number: hashes and the groups of a dragonfly
-/// would, and faults stay where they are.
+/// would, and faults and nodes of other kinds stay where they are.
 bool repeats(const Topology& topology) {
   const FabricSpec& fabric = topology.cluster.fabric;
-  return topology.cluster.faults.empty() && fabric.routing == Routing::adaptive && fabric.kind != FabricKind::dragonfly;
+  return is_even(topology) && topology.cluster.faults.empty() && fabric.routing == Routing::adaptive &&
+         fabric.kind != FabricKind::dragonfly;
 }
 
 /// How many replicas can be left out of each pipeline rank.

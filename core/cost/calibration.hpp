@@ -92,6 +92,7 @@ struct Calibration {
   std::map<std::string, CollectiveProfile> collectives;    // "node/all_reduce", "node/all_gather", ...
   std::vector<MeasuredKernel> measured;                    // ascending by name and shape, no two alike
   std::vector<std::string> notes;
+  std::vector<Calibration> other_kinds;  // of the cluster's other_nodes, in their order
 };
 
 /// The measured time of a kernel segment; nullptr if the calibration has none.
@@ -103,6 +104,10 @@ bool comes_before(const MeasuredKernel& a, const MeasuredKernel& b);
 /// "HARDWARE+SOFTWARE", or "HARDWARE" alone, which takes the software profile that it names as its default, or the path
 /// of a hardware file. Profiles are `DIR/calibrations/NAME.json` of the library. Throws InputError.
 Calibration load_calibration(const std::string& name_or_path, const Library& library);
+
+/// The scenario's, with those of the cluster's nodes of other kinds: the hardware that these name, the software of the
+/// scenario. `instead` takes the place of the scenario's own unless it is empty.
+Calibration calibration_of(const Scenario& scenario, const Library& library, const std::string& instead = "");
 
 /// Names of the profiles that exist in the library, sorted.
 std::vector<std::string> calibration_names(const Library& library);

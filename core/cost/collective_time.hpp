@@ -26,6 +26,8 @@ struct GroupShape {
   BytesPerSecond inter_achieved;       // of all NICs that the ring of one node may use, per node and direction
   double nic_sharers = 1;              // groups of this axis that use the same NICs when all ranks of the job take part
   double left = 1;  // of the rate inside a node, after faults; intra_achieved and inter_achieved are what is left
+
+  friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };
 
 /// `job_gpus`: GPUs of the cluster that the job uses, the first ones (0: all).

@@ -19,6 +19,7 @@ struct CopyRate {
   BytesPerSecond alone, shared;
 };
 
+/// Of the cluster's own nodes; rank_costs.hpp has what each rank pays where they are not alike.
 struct CostModel {
   GpuSpec gpu;
   Calibration calibration;
@@ -28,9 +29,11 @@ struct CostModel {
   Seconds broadcasts;     // host time of broadcasting every rank's share of the updated parameters
   CopyRate host, nvme;
   std::array<GroupShape, axis_count> groups;  // [Axis] of the plan on the topology
+  std::vector<CostModel> other_kinds;         // the same for GPUs of the cluster's other_nodes, in their order
 };
 
-/// Throws std::invalid_argument if the calibration lacks the law of a kernel that the plan runs.
+/// Throws std::invalid_argument if the calibration lacks the law of a kernel that the plan runs, or those of the
+/// cluster's other_nodes.
 CostModel make_cost_model(const Plan& plan, const Topology& topology, const Calibration& calibration);
 
 const GroupShape& shape_of(const CostModel& model, Axis axis);

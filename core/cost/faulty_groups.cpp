@@ -7,13 +7,6 @@
 namespace stagecraft {
 namespace {
 
-std::vector<GpuId> members_of(const Plan& plan, Axis axis, Rank rank) {
-  std::vector<GpuId> members;
-  for (const Rank member : group_of(plan.degrees, axis, rank)) members.push_back(gpu_of(plan, member));
-  if (!plan.gpus.empty()) std::sort(members.begin(), members.end());
-  return members;
-}
-
 BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
   if (a.value == 0 || b.value == 0) return std::max(a, b);  // 0: the group has no such link
   return std::min(a, b);
@@ -27,24 +20,59 @@ std::int32_t stride_of(const Plan& plan, std::int32_t count) {
   return plan.run.parallel.placement.places.empty() ? std::max(1, count / sampled_ranks) : 1;
 }
 
-/// Ranks whose group may fare differently from the representative's: those on nodes with faults of their own, and under
-/// a placement of its own all.
-template <class Visit>
-void visit_other_ranks(const Plan& plan, const Topology& topology, Visit visit) {
+/// Nodes of a row from `first` to `last` that stand for all of it.
+std::vector<std::int64_t> sampled_nodes(std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t most = 16;
+  std::vector<std::int64_t> nodes;
+  for (std::int64_t i = 0; i < std::min(most, last - first + 1); ++i) {
+    const std::int64_t apart = last - first + 1 <= most ? i : i * (last - first) / (most - 1);
+    nodes.push_back(first + apart);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+GroupShape slower_of(const GroupShape& a, const GroupShape& b) {
+  GroupShape worst = a;
+  worst.nodes = std::max(a.nodes, b.nodes);
+  worst.ranks_per_node = std::max(a.ranks_per_node, b.ranks_per_node);
+  worst.nic_sharers = std::max(a.nic_sharers, b.nic_sharers);
+  worst.inside = std::max(a.inside, b.inside);
+  worst.staged_through_host = a.staged_through_host || b.staged_through_host;
+  worst.intra_achieved = slower(a.intra_achieved, b.intra_achieved);
+  worst.inter_achieved = slower(a.inter_achieved, b.inter_achieved);
+  worst.left = std::min(a.left, b.left);
+  return worst;
+}
+
+std::vector<GpuId> members_of(const Plan& plan, Axis axis, Rank rank) {
+  std::vector<GpuId> members;
+  for (const Rank member : group_of(plan.degrees, axis, rank)) members.push_back(gpu_of(plan, member));
+  if (!plan.gpus.empty()) std::sort(members.begin(), members.end());
+  return members;
+}
+
+void visit_other_ranks(const Plan& plan, const Topology& topology, const std::function<void(Rank)>& visit) {
   const auto ranks = static_cast<std::int32_t>(world_size(plan.degrees));
   if (!plan.gpus.empty()) {
     const std::int32_t stride = stride_of(plan, ranks);
     for (std::int32_t rank = 0; rank < ranks; rank += stride) visit(Rank(rank));
     return;
   }
-  for (const auto& [node, variant] : topology.variant_of) {
-    const std::int64_t first = node * topology.gpus_per_node;
-    for (std::int64_t gpu = first; gpu < std::min<std::int64_t>(ranks, first + topology.gpus_per_node); ++gpu)
-      visit(Rank(static_cast<std::int32_t>(gpu)));
+  for (auto row = topology.variant_of.begin(); row != topology.variant_of.end();) {
+    auto next = row;
+    std::int64_t last = row->first;
+    for (; next != topology.variant_of.end() && next->second == row->second && next->first <= last + 1; ++next)
+      last = next->first;
+    for (const std::int64_t node : sampled_nodes(row->first, last)) {
+      const std::int64_t first = node * topology.gpus_per_node;
+      for (std::int64_t gpu = first; gpu < std::min<std::int64_t>(ranks, first + topology.gpus_per_node); ++gpu)
+        visit(Rank(static_cast<std::int32_t>(gpu)));
+    }
+    row = next;
   }
 }
-
-}  // namespace
 
 GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
   if (group_size(plan.degrees, axis) < 2) return {};
@@ -56,15 +84,7 @@ GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
     if (group.empty()) return;  // Axis::embedding of a middle rank
     const bool listed = !plan.run.parallel.placement.places.empty();
     if (listed && group.front() != rank) return;  // seen from its first rank
-    const GroupShape shape = shape_at(rank);
-    worst.nodes = std::max(worst.nodes, shape.nodes);
-    worst.ranks_per_node = std::max(worst.ranks_per_node, shape.ranks_per_node);
-    worst.nic_sharers = std::max(worst.nic_sharers, shape.nic_sharers);
-    worst.inside = std::max(worst.inside, shape.inside);
-    worst.staged_through_host = worst.staged_through_host || shape.staged_through_host;
-    worst.intra_achieved = slower(worst.intra_achieved, shape.intra_achieved);
-    worst.inter_achieved = slower(worst.inter_achieved, shape.inter_achieved);
-    worst.left = std::min(worst.left, shape.left);
+    worst = slower_of(worst, shape_at(rank));
   });
   return worst;
 }
@@ -104,19 +124,6 @@ Route slowest_route(const Plan& plan, const Topology& topology, PipelineRank fro
     }
   }
   return slowest;
-}
-
-CostModel model_at(const CostModel& model, const Plan& plan, const Topology& topology, PipelineRank rank,
-                   std::int32_t replica) {
-  const Degrees& degrees = plan.degrees;
-  const Rank first = rank_at(degrees, {0, replica % degrees.context, replica / degrees.context, rank.value});
-  const std::vector<GpuId> members = members_of(plan, Axis::tensor, first);
-  double speed = 1;
-  for (const GpuId gpu : members) speed = std::min(speed, speed_of(topology, gpu));
-  CostModel local = model;
-  local.groups[static_cast<std::size_t>(Axis::tensor)] = shape_of(topology, members, world_size(degrees));
-  local.slowest = slowest_rank(plan, model.calibration, 1 / speed);
-  return local;
 }
 
 }  // namespace stagecraft

@@ -1,6 +1,9 @@
 #pragma once
-// What faults of single nodes and placements of their own do to the plan's groups. Without them all groups of an axis
-// are alike.
+// What faults of single nodes, nodes of several kinds and placements of their own do to the plan's groups. Without them
+// all groups of an axis are alike.
+
+#include <functional>
+#include <vector>
 
 #include "cost/cost_model.hpp"
 
@@ -12,16 +15,22 @@ GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis);
 /// How many times as long kernels take on the slowest GPU of the job; 1 without faults.
 double slowest_gpu(const Plan& plan, const Topology& topology);
 
+/// As slow as both in everything.
+GroupShape slower_of(const GroupShape& a, const GroupShape& b);
+
+/// The GPUs of the group, ascending.
+std::vector<GpuId> members_of(const Plan& plan, Axis axis, Rank rank);
+
+/// Calls `visit` with ranks whose groups may fare differently from the representative's: of every row of neighbouring
+/// nodes that are alike, but not as the others are, a sample with its first and last; under a placement of its own a
+/// sample of all.
+void visit_other_ranks(const Plan& plan, const Topology& topology, const std::function<void(Rank)>& visit);
+
 /// CostModel::slowest of ranks whose GPU takes `times` as long as a sound one.
 double slowest_rank(const Plan& plan, const Calibration& calibration, double times);
 
 /// The way of a message between two pipeline ranks: the representative's, or under a placement of its own the slowest
 /// of all replicas and tensor ranks.
 Route slowest_route(const Plan& plan, const Topology& topology, PipelineRank from, PipelineRank to);
-
-/// The model of one pipeline rank's tensor group in one replica (data x context coordinate): its own links, its own
-/// GPUs.
-CostModel model_at(const CostModel& model, const Plan& plan, const Topology& topology, PipelineRank rank,
-                   std::int32_t replica);
 
 }  // namespace stagecraft

@@ -189,6 +189,28 @@ void read_software(const JsonNode& root, Calibration& out) {
   read_notes(root, out);
 }
 
+struct Profiles {
+  std::string hardware, software;  // no software: the hardware's default
+};
+
+Profiles profiles_of(const std::string& name_or_path) {
+  const std::size_t plus = is_path(name_or_path) ? std::string::npos : name_or_path.find('+');
+  if (plus == std::string::npos) return {name_or_path, ""};
+  return {name_or_path.substr(0, plus), name_or_path.substr(plus + 1)};
+}
+
+Calibration load_profiles(const std::string& hardware, const std::string& software, const Library& library) {
+  Calibration calibration;
+  calibration.hardware = hardware;
+  const JsonDocument of_hardware = load_profile(hardware, library);
+  read_hardware(of_hardware.root(), calibration);
+  calibration.software = software.empty() ? read_nonempty_string(of_hardware.root().at("default_software")) : software;
+  const JsonDocument of_software = load_profile(calibration.software, library);
+  read_software(of_software.root(), calibration);
+  calibration.name = calibration.hardware + "+" + calibration.software;
+  return calibration;
+}
+
 }  // namespace
 
 std::vector<std::string> calibration_names(const Library& library) {
@@ -196,16 +218,16 @@ std::vector<std::string> calibration_names(const Library& library) {
 }
 
 Calibration load_calibration(const std::string& name_or_path, const Library& library) {
-  Calibration calibration;
-  const std::size_t plus = is_path(name_or_path) ? std::string::npos : name_or_path.find('+');
-  calibration.hardware = name_or_path.substr(0, plus);
-  const JsonDocument hardware = load_profile(calibration.hardware, library);
-  read_hardware(hardware.root(), calibration);
-  calibration.software = plus == std::string::npos ? read_nonempty_string(hardware.root().at("default_software"))
-                                                   : name_or_path.substr(plus + 1);
-  const JsonDocument software = load_profile(calibration.software, library);
-  read_software(software.root(), calibration);
-  calibration.name = calibration.hardware + "+" + calibration.software;
+  const Profiles named = profiles_of(name_or_path);
+  return load_profiles(named.hardware, named.software, library);
+}
+
+Calibration calibration_of(const Scenario& scenario, const Library& library, const std::string& instead) {
+  Calibration calibration = load_calibration(instead.empty() ? scenario.calibration : instead, library);
+  for (const OtherNodes& kind : scenario.cluster.other_nodes) {
+    calibration.other_kinds.push_back(
+        load_profiles(profiles_of(kind.calibration).hardware, calibration.software, library));
+  }
   return calibration;
 }
 

@@ -74,8 +74,9 @@ bool outside_range(const Kernel& kernel, const Calibration& calibration) {
   return law != calibration.attention.end() && !law->second.length.holds(static_cast<double>(kernel.n));
 }
 
-std::vector<std::string> outside_measured_range(const CostModel& model, const Schedule& schedule, const Plan& plan) {
-  std::set<std::string> found;
+namespace {
+
+void check_bodies(const CostModel& model, const Schedule& schedule, std::set<std::string>& found) {
   for (const Body& body : schedule.bodies.bodies) {
     for (const BodyPart& part : body.parts) {
       for (const Segment& segment : part.segments) {
@@ -87,6 +88,14 @@ std::vector<std::string> outside_measured_range(const CostModel& model, const Sc
       }
     }
   }
+}
+
+}  // namespace
+
+std::vector<std::string> outside_measured_range(const CostModel& model, const Schedule& schedule, const Plan& plan) {
+  std::set<std::string> found;
+  check_bodies(model, schedule, found);
+  for (const CostModel& other : model.other_kinds) check_bodies(other, schedule, found);
   const GroupShape& data = shape_of(model, Axis::data);
   if (group_size(plan.degrees, Axis::data) > 1 && data.nodes > 2) {
     found.insert(

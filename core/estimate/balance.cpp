@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/refusal.hpp"
-#include "cost/cost_model.hpp"
+#include "cost/rank_costs.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/stage_durations.hpp"
 #include "memory/overhead.hpp"
@@ -35,10 +35,10 @@ std::vector<StageLayers> pieces_of(const std::vector<Layer>& layers) {
 }
 
 /// Every piece as a stage of its own. Its times are those of its layers: nothing is received in parts.
-std::vector<LayerLoad> load_of_pieces(Plan plan, const CostModel& costs, const Topology& topology) {
+std::vector<LayerLoad> load_of_pieces(Plan plan, const CostModel& costs) {
   plan.stages = pieces_of(plan.layers);
   plan.run.scatter_gather = false;
-  const StageTimes times = stage_durations(plan, costs, topology);
+  const StageTimes times = stage_durations(plan, costs);
   const std::vector<StageMemory> memories = stage_memories(plan);
   std::vector<LayerLoad> loads;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
@@ -47,6 +47,19 @@ std::vector<LayerLoad> load_of_pieces(Plan plan, const CostModel& costs, const T
                      (memory.activation_per_micro_batch + memory.logits_per_micro_batch).value});
   }
   return loads;
+}
+
+/// How much longer each stage takes where it lies than on the GPUs that loads are counted for. Which rank holds a stage
+/// is the schedule's choice, and that is yet to be made: looped is usual.
+std::vector<double> paces_of(const Plan& plan, const CostModel& costs, const Topology& topology) {
+  std::vector<double> paces(plan.stages.size(), 1);
+  if (!may_differ(plan, topology)) return paces;
+  const StageTimes alike = stage_durations(plan, costs), there = stage_durations(plan, costs, topology);
+  for (std::size_t s = 0; s < paces.size(); ++s) {
+    paces[s] = (there.forward[s] + there.input_grad[s] + there.weight_grad[s]) /
+               (alike.forward[s] + alike.input_grad[s] + alike.weight_grad[s]);
+  }
+  return paces;
 }
 
 /// Where each stage ends, in layers, as the number of blocks in each.
@@ -69,7 +82,9 @@ std::string list_of(const std::vector<std::int64_t>& blocks) {
   return fmt::format("[{}]", fmt::join(blocks, ", "));
 }
 
-[[noreturn]] void refuse_memory(const Scenario& scenario, double limit) {
+[[noreturn]] void refuse_memory(const Scenario& scenario, const Plan& plan) {
+  double limit = memory_limit(plan.gpu).value;
+  for (const OtherGpus& other : plan.other_gpus) limit = std::min(limit, memory_limit(other.gpu).value);
   throw Refusal(scenario.path,
                 {{Severity::error, "partition-memory", "/parallel/partition",
                   fmt::format("however the blocks are cut, some stage needs more than the {:.1f} GiB of the GPU; the "
@@ -90,12 +105,13 @@ std::vector<double> excess_of(const Plan& plan, const Schedule& schedule) {
 }
 
 /// The rooms of the stages before anything but their layers is counted.
-std::vector<StageRoom> empty_rooms(const Plan& plan, const Schedule& schedule, double limit) {
+std::vector<StageRoom> empty_rooms(const Plan& plan, const Schedule& schedule, const std::vector<double>& paces) {
   const std::vector<double> in_flight = peak_activations(schedule);
   const double of_rank = static_cast<double>(plan.run.parallel.virtual_stages);
   std::vector<StageRoom> rooms;
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
-    rooms.push_back({in_flight[schedule.placement.front()[stage].index()], limit / of_rank});
+    const PipelineRank rank = schedule.placement.front()[stage];
+    rooms.push_back({in_flight[rank.index()], memory_limit(smallest_gpu(plan, rank)).value / of_rank, paces[stage]});
   }
   return rooms;
 }
@@ -109,9 +125,8 @@ Plan plan_of(const Scenario& scenario, std::vector<std::int64_t> blocks) {
 /// Working sets, buffers and fixed lines depend on what a stage holds; what they exceed the memory by is taken from the
 /// room until the real peaks fit.
 std::vector<std::int64_t> blocks_that_fit(const Scenario& scenario, const Plan& plan, const Schedule& schedule,
-                                          const std::vector<LayerLoad>& loads) {
-  const double limit = memory_limit(plan.gpu).value;
-  std::vector<StageRoom> rooms = empty_rooms(plan, schedule, limit);
+                                          const std::vector<LayerLoad>& loads, const std::vector<double>& paces) {
+  std::vector<StageRoom> rooms = empty_rooms(plan, schedule, paces);
   constexpr int most_attempts = 16;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const auto ends = cut_by_time(loads, rooms);
@@ -127,7 +142,7 @@ std::vector<std::int64_t> blocks_that_fit(const Scenario& scenario, const Plan& 
     }
     if (fits) return blocks;
   }
-  refuse_memory(scenario, limit);
+  refuse_memory(scenario, plan);
 }
 
 }  // namespace
@@ -149,7 +164,7 @@ std::optional<std::vector<std::int32_t>> cut_by_time(std::span<const LayerLoad> 
     for (std::size_t end = stage; end <= count; ++end) {
       double seconds = 0, resident = 0, activations = 0;
       for (std::size_t begin = end; begin-- >= stage;) {
-        seconds += layers[begin].seconds;
+        seconds += layers[begin].seconds * room.pace;
         resident += layers[begin].resident;
         activations += layers[begin].activations;
         if (resident + room.in_flight * activations > room.bytes || seconds > best[stage][end].slowest) break;
@@ -174,16 +189,18 @@ void balance_partition(Scenario& scenario, const Topology& topology, const Calib
   if (rule != PartitionRule::time && rule != PartitionRule::time_and_memory) return;
   const Plan plan = make_plan(scenario);
   const CostModel costs = make_cost_model(plan, topology, calibration);
-  const std::vector<LayerLoad> loads = load_of_pieces(plan, costs, topology);
+  const std::vector<LayerLoad> loads = load_of_pieces(plan, costs);
+  const std::vector<double> paces = paces_of(plan, costs, topology);
   std::vector<std::int64_t> blocks;
   if (rule == PartitionRule::time) {
-    const std::vector<StageRoom> rooms(plan.stages.size(), {0, endless});
+    std::vector<StageRoom> rooms;
+    for (const double pace : paces) rooms.push_back({0, endless, pace});
     blocks = blocks_of(plan, *cut_by_time(loads, rooms));  // there are as many pieces as stages at least
   } else {
     Findings findings;
     const Schedule schedule = compute_schedule(scenario, plan, costs, topology, findings);
     refuse_errors(scenario.path, findings);
-    blocks = blocks_that_fit(scenario, plan, schedule, loads);
+    blocks = blocks_that_fit(scenario, plan, schedule, loads, paces);
   }
   scenario.defaults.push_back(
       {"/parallel/partition", list_of(blocks), fmt::format("what the partition \"{}\" comes to", to_text(rule))});

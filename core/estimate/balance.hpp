@@ -24,6 +24,7 @@ struct LayerLoad {
 struct StageRoom {
   double in_flight = 0;  // micro-batches
   double bytes = 0;
+  double pace = 1;  // what the layers take on its GPUs, over their LayerLoad::seconds
 };
 
 /// Ends of the stages that cut `layers` into rooms.size() runs, none empty, with the least time of the slowest stage

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace stagecraft {
 namespace {
@@ -25,9 +26,13 @@ double last_step_s(const std::vector<NodeTimes>& steps) {
 
 Estimate estimate(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                   const Topology& topology, std::int32_t steps) {
+  return estimate(graph, cost_nodes(plan, schedule, graph, model, topology), steps);
+}
+
+Estimate estimate(const Graph& graph, NodeCosts costs, std::int32_t steps) {
   assert(steps >= 1);
   Estimate result;
-  result.costs = cost_nodes(plan, schedule, graph, model, topology);
+  result.costs = std::move(costs);
   result.steps = times_of_steps(graph, result.costs.expected_s, static_cast<std::size_t>(steps));
   result.step_time = {last_step_s(result.steps)};
   return result;

@@ -22,6 +22,9 @@ struct Estimate {
 Estimate estimate(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                   const Topology& topology, std::int32_t steps = 1);
 
+/// The same with costs that cost_nodes gave.
+Estimate estimate(const Graph& graph, NodeCosts costs, std::int32_t steps = 1);
+
 /// Steps after which one more takes as long as the last: 1 where a barrier parts the steps, more where work of a step
 /// runs behind the next one's (overlapped parameter gathers, post-validation).
 std::int32_t steps_until_steady(const Schedule& schedule);

@@ -28,17 +28,22 @@ std::size_t slot_of(const Op& op, std::size_t stages) {
 
 NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                      const Topology& topology) {
+  return cost_nodes(plan, schedule, graph, model, topology,
+                    time_bodies_by_rank(model, schedule.bodies, plan, topology));
+}
+
+NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
+                     const Topology& topology, const RankTimes& bodies) {
   const std::size_t nodes = node_count(graph);
   NodeCosts costs;
   for (auto* seconds : {&costs.expected_s, &costs.low_s, &costs.high_s, &costs.tensor_s}) seconds->resize(nodes);
   costs.inner.resize(nodes);
-  const std::vector<BodyTime> bodies = time_bodies(model, schedule, plan);
   const auto stages = static_cast<std::size_t>(stage_count(schedule));
   std::vector<std::optional<Cost>> known(op_kind_count * stages * 2);
 
   const auto cost_of = [&](PipelineRank rank, const Op& op) -> Cost {
     if (op.body.valid()) {
-      const BodyTime& body = bodies[op.body.index()];
+      const BodyTime& body = bodies.at(rank)[op.body.index()];
       const ExposedTime& exposed = body.exposed;
       const InnerCommunication inner{exposed.context.value, exposed.expert.value, exposed.data.value,
                                      exposed.copies.value};

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "cost/cost_model.hpp"
+#include "cost/rank_costs.hpp"
 #include "plan/plan.hpp"
 #include "schedule/graph.hpp"
 #include "schedule/schedule.hpp"
@@ -24,6 +24,9 @@ struct NodeCosts {
 
 NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
                      const Topology& topology);
+/// The same with the bodies' times, which time_bodies_by_rank gave.
+NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& graph, const CostModel& model,
+                     const Topology& topology, const RankTimes& bodies);
 
 /// The weakest evidence (borrowed < fitted < measured) behind at least a twentieth of the time.
 Evidence evidence_of(const NodeCosts& costs);

@@ -12,4 +12,7 @@ namespace stagecraft {
 /// with the input gradient, and the seconds of one message between the first two pipeline ranks.
 StageTimes stage_durations(const Plan& plan, const CostModel& model, const Topology& topology);
 
+/// The same as if all stages ran on the GPUs of the model; no message.
+StageTimes stage_durations(const Plan& plan, const CostModel& model);
+
 }  // namespace stagecraft

@@ -1,5 +1,6 @@
 #include "estimate/step_costs.hpp"
 
+#include "cost/rank_costs.hpp"
 #include "schedule/body_names.hpp"
 
 namespace stagecraft {
@@ -38,13 +39,13 @@ void add_segments(StepCosts& costs, const Body& body, const BodyTime& time) {
 
 }  // namespace
 
-StepCosts step_costs(const Plan& plan, const Schedule& schedule, const CostModel& model) {
-  const std::vector<BodyTime> times = time_bodies(model, schedule, plan);
+StepCosts step_costs(const Plan& plan, const Schedule& schedule, const CostModel& model, const Topology& topology) {
+  const RankTimes times = time_bodies_by_rank(model, schedule.bodies, plan, topology);
   StepCosts costs;
-  for (const std::vector<Op>& program : schedule.programs) {
-    for (const Op& op : program) {
+  for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+    for (const Op& op : schedule.programs[rank]) {
       if (!op.body.valid()) continue;
-      const BodyTime& time = times[op.body.index()];
+      const BodyTime& time = times.at(PipelineRank(rank))[op.body.index()];
       costs.slowest_rank_s += time.waiting.value;
       costs.kernel_launches_s += time.launch_wait.value;
       if (op.kind == OpKind::optimizer_step) add_segments(costs, schedule.bodies.bodies[op.body.index()], time);

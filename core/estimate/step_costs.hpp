@@ -20,7 +20,7 @@ struct StepCosts {
   double kernel_launches_s = 0;    // the GPU waits for the host to launch its kernels
 };
 
-StepCosts step_costs(const Plan& plan, const Schedule& schedule, const CostModel& model);
+StepCosts step_costs(const Plan& plan, const Schedule& schedule, const CostModel& model, const Topology& topology);
 
 /// The lines in the order of the struct: the key in JSON and CSV, what a report calls it.
 struct StepCostLine {

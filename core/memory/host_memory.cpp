@@ -52,4 +52,13 @@ HostMemory host_memory(const Plan& plan, const Schedule& schedule, const NodeSpe
   return memory;
 }
 
+HostMemory host_memory(const Plan& plan, const Schedule& schedule, const ClusterSpec& cluster) {
+  HostMemory memory = host_memory(plan, schedule, cluster.node);
+  for (const OtherNodes& other : cluster.other_nodes) {
+    memory.host_limit = std::min(memory.host_limit, other.node.host_memory);
+    memory.nvme_limit = std::min(memory.nvme_limit, other.node.nvme);
+  }
+  return memory;
+}
+
 }  // namespace stagecraft

@@ -17,4 +17,7 @@ struct HostMemory {
 /// system, data loading and staging buffers are not counted.
 HostMemory host_memory(const Plan& plan, const Schedule& schedule, const NodeSpec& node);
 
+/// The same with the limits of the kind of node that has the least.
+HostMemory host_memory(const Plan& plan, const Schedule& schedule, const ClusterSpec& cluster);
+
 }  // namespace stagecraft

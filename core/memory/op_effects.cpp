@@ -75,7 +75,7 @@ OpEffects op_effects(const std::vector<StageMemory>& memories, const Schedule& s
   assert(stage_count(schedule) == static_cast<std::int32_t>(memories.size()));
   OpEffects table;
   table.stages = memories.size();
-  table.effects.resize(schedule.placement.size() * memories.size() * op_kind_count + 1);
+  table.effects.resize(effect_count(schedule.placement.size(), memories.size()));
   for (std::size_t replica = 0; replica < schedule.placement.size(); ++replica) {
     for (std::size_t s = 0; s < memories.size(); ++s) {
       const Edges edges = edges_of(memories, schedule, schedule.placement[replica], s);

@@ -39,11 +39,18 @@ struct OpEffects {
 /// Precondition: the schedule has as many stages as `memories`.
 OpEffects op_effects(const std::vector<StageMemory>& memories, const Schedule& schedule);
 
+inline std::size_t effect_count(std::size_t replicas, std::size_t stages) {
+  return replicas * stages * op_kind_count + 1;
+}
+
+/// Into `effects`, of an operation that has a stage.
+inline std::size_t effect_index(std::size_t stages, const Op& op) {
+  return (op.replica * stages + op.stage.index()) * op_kind_count + static_cast<std::size_t>(op.kind);
+}
+
 inline const OpEffect& effect_of(const OpEffects& table, const Op& op) {
   // optimizer_step has no stage: the last entry changes nothing.
-  if (!op.stage.valid()) return table.effects.back();
-  return table
-      .effects[(op.replica * table.stages + op.stage.index()) * op_kind_count + static_cast<std::size_t>(op.kind)];
+  return op.stage.valid() ? table.effects[effect_index(table.stages, op)] : table.effects.back();
 }
 
 }  // namespace stagecraft

@@ -170,7 +170,7 @@ PeakExplanation explain_peak(const Plan& plan, const Schedule& schedule, Pipelin
   for (const PeakTensor& tensor : explanation.tensors) listed += tensor.bytes;
   explanation.working_set =
       at(timeline.at_peak, MemoryClass::activations) + at(timeline.at_peak, MemoryClass::logits) - listed;
-  find_failure(timeline, model.limit, program, explanation);
+  find_failure(timeline, model.limits[rank.index()], program, explanation);
   return explanation;
 }
 

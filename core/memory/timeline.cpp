@@ -1,5 +1,7 @@
 #include "memory/timeline.hpp"
 
+#include <span>
+
 #include "memory/overhead.hpp"
 #include "schedule/asynchronous.hpp"
 
@@ -43,7 +45,7 @@ MemoryByClass with_step(const MemoryByClass& resident, const StepBytes& step) {
 /// Walks a program; `visit(position, state)` sees the state while each operation runs. Returns the state after the
 /// last.
 template <class Visit>
-StepBytes walk(const OpEffects& table, const std::vector<Op>& program, Visit&& visit) {
+StepBytes walk(const OpEffects& table, std::span<const Op> program, Visit&& visit) {
   StepBytes now;
   const OpEffect* paired = nullptr;  // an F that runs until the B that it overlaps has ended
   for (std::size_t i = 0; i < program.size(); ++i) {
@@ -68,17 +70,65 @@ StepBytes walk(const OpEffects& table, const std::vector<Op>& program, Visit&& v
   return now;
 }
 
+/// OpEffect with its classes added up.
+struct EffectSum {
+  double at_start = 0, during = 0, at_end = 0;
+};
+
+/// Position of the operation during which most is held: `walk` on sums.
+std::size_t peak_position(const std::vector<EffectSum>& sums, const std::vector<EffectStep>& program) {
+  std::size_t at = 0;
+  double now = 0, highest = 0;
+  const EffectSum* paired = nullptr;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const EffectStep step = program[i];
+    const EffectSum& effect = sums[step.effect];
+    now += effect.at_start;
+    const double running = now + effect.during + (paired != nullptr ? paired->during : 0);
+    if (running > highest) {
+      highest = running;
+      at = i;
+    }
+    if (step.overlaps_next && paired == nullptr) {
+      paired = &effect;
+      continue;
+    }
+    now += effect.at_end;
+    if (paired != nullptr && step.computes) {
+      now += paired->at_end;
+      paired = nullptr;
+    }
+  }
+  return at;
+}
+
+std::vector<EffectSum> sums_of(const OpEffects& table) {
+  std::vector<EffectSum> sums;
+  sums.reserve(table.effects.size());
+  for (const OpEffect& effect : table.effects)
+    sums.push_back({effect.at_start.sum(), effect.during.sum(), effect.at_end.sum()});
+  return sums;
+}
+
 void count(const StepBytes& change, double& allocated, double& freed) {
   for (const double bytes : {change.activations, change.logits, change.communication}) {
     (bytes > 0 ? allocated : freed) += bytes > 0 ? bytes : -bytes;
   }
 }
 
+std::vector<Bytes> limits_of(const Plan& plan, const Schedule& schedule) {
+  std::vector<Bytes> limits;
+  for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+    limits.push_back(memory_limit(smallest_gpu(plan, PipelineRank(rank))));
+  }
+  return limits;
+}
+
 }  // namespace
 
 MemoryModel make_memory_model(const Plan& plan, const Schedule& schedule) {
   const std::vector<StageMemory> memories = stage_memories(plan);
-  return {op_effects(memories, schedule), resident_of_ranks(plan, memories, schedule), memory_limit(plan.gpu)};
+  return {op_effects(memories, schedule), resident_of_ranks(plan, memories, schedule), limits_of(plan, schedule)};
 }
 
 MemoryTimeline memory_timeline(const MemoryModel& model, const Schedule& schedule, PipelineRank rank) {
@@ -113,21 +163,38 @@ bool fits(const MemoryPeak& peak) {
   return peak.peak <= peak.limit;
 }
 
+EffectPrograms effect_programs(const Schedule& schedule) {
+  const auto stages = static_cast<std::size_t>(stage_count(schedule));
+  const std::size_t none = effect_count(schedule.placement.size(), stages) - 1;
+  EffectPrograms programs(schedule.programs.size());
+  for (std::size_t r = 0; r < programs.size(); ++r) {
+    programs[r].reserve(schedule.programs[r].size());
+    for (const Op& op : schedule.programs[r]) {
+      const std::size_t effect = op.stage.valid() ? effect_index(stages, op) : none;
+      programs[r].push_back({static_cast<std::uint32_t>(effect), op.overlaps_next, is_compute(op.kind)});
+    }
+  }
+  return programs;
+}
+
 std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule) {
+  return memory_peaks(plan, schedule, effect_programs(schedule));
+}
+
+std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule, const EffectPrograms& programs) {
   const MemoryModel model = make_memory_model(plan, schedule);
+  const std::vector<EffectSum> sums = sums_of(model.effects);
   std::vector<MemoryPeak> peaks(schedule.programs.size());
   for (std::size_t r = 0; r < peaks.size(); ++r) {
     MemoryPeak& peak = peaks[r];
+    const std::vector<Op>& program = schedule.programs[r];
+    peak.peak_op = peak_position(sums, programs[r]);
     StepBytes highest;
-    walk(model.effects, schedule.programs[r], [&](std::size_t i, const OpEffect&, const StepBytes& running) {
-      if (running.sum() > highest.sum()) {
-        highest = running;
-        peak.peak_op = i;
-      }
-    });
+    const std::span<const Op> until_peak(program.data(), program.empty() ? 0 : peak.peak_op + 1);
+    walk(model.effects, until_peak, [&](std::size_t, const OpEffect&, const StepBytes& running) { highest = running; });
     peak.at_peak = with_step(model.resident[r], highest);
     peak.peak = total(peak.at_peak);
-    peak.limit = model.limit;
+    peak.limit = model.limits[r];
   }
   return peaks;
 }

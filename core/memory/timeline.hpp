@@ -2,6 +2,7 @@
 // Memory over a schedule: the state of every pipeline rank while each of its operations runs, and the peak.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "memory/footprint.hpp"
@@ -15,7 +16,7 @@ struct MemoryModel {
   OpEffects effects;
   std::vector<MemoryByClass> resident;  // [pipeline rank] all step long: model states of its stages, every version of
                                         // the weights that a schedule without a flush keeps, and the fixed lines
-  Bytes limit;                          // usable memory of the GPU
+  std::vector<Bytes> limits;            // [pipeline rank] usable memory of its smallest GPU
 };
 
 /// Precondition: the schedule has as many stages as the plan.
@@ -47,5 +48,17 @@ bool fits(const MemoryPeak& peak);
 
 /// One entry per pipeline rank.
 std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule);
+
+/// What the memory of a rank sees of its program, whatever the plan: small enough that a search keeps it beside a
+/// schedule that thousands of layouts share.
+struct EffectStep {
+  std::uint32_t effect = 0;  // into OpEffects::effects
+  bool overlaps_next = false, computes = false;
+};
+using EffectPrograms = std::vector<std::vector<EffectStep>>;  // [pipeline rank], one step per operation
+EffectPrograms effect_programs(const Schedule& schedule);
+
+/// `programs`: effect_programs of this schedule.
+std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule, const EffectPrograms& programs);
 
 }  // namespace stagecraft

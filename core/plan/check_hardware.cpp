@@ -40,10 +40,7 @@ bool runs(AttentionKernel kernel, std::string_view architecture) {
   return true;
 }
 
-}  // namespace
-
-void check_hardware(const Scenario& scenario, Findings& findings) {
-  const GpuSpec& gpu = scenario.cluster.gpu;
+void check_gpu(const Scenario& scenario, const GpuSpec& gpu, Findings& findings) {
   for (const PrecisionName& wanted : precisions) {
     if (wanted.precision != scenario.run.precision || gpu.peak.contains(wanted.compute)) continue;
     std::string possible;
@@ -60,6 +57,13 @@ void check_hardware(const Scenario& scenario, Findings& findings) {
                         fmt::format("this FlashAttention version does not run on {} ({})", gpu.name, gpu.architecture),
                         flash_2_runs ? "flash_2" : "fused_softmax"});
   }
+}
+
+}  // namespace
+
+void check_hardware(const Scenario& scenario, Findings& findings) {
+  for (std::size_t kind = 0; kind < kind_count(scenario.cluster); ++kind)
+    check_gpu(scenario, gpu_of_kind(scenario.cluster, kind), findings);
 }
 
 }  // namespace stagecraft

@@ -71,14 +71,20 @@ void check_offload(const Scenario& scenario, Findings& findings) {
        {Part{"/offload/optimizer", run.offload.optimizer}, Part{"/offload/parameters", run.offload.parameters},
         Part{"/offload/activations", run.offload.activations}}) {
     if (part.home == Home::gpu) continue;
-    const bool reached = !cpu && host_rate(scenario.cluster.node, 1).alone.value > 0;
-    if (!reached || scenario.cluster.node.host_memory.value <= 0) {
+    bool reached = !cpu, memory = true, drives = true;
+    for (std::size_t kind = 0; kind < kind_count(scenario.cluster); ++kind) {
+      const NodeSpec& node = node_of_kind(scenario.cluster, kind);
+      reached = reached && host_rate(node, 1).alone.value > 0;
+      memory = memory && node.host_memory.value > 0;
+      drives = drives && node.nvme.value > 0;
+    }
+    if (!reached || !memory) {
       findings.push_back({Severity::error, "offload-without-host", part.pointer,
                           cpu       ? "the ranks already run on the host: there is nowhere to offload to"
                           : reached ? "the node states no host memory"
                                     : "no GPU of the node has a way to a CPU",
                           "gpu"});
-    } else if (part.home == Home::nvme && scenario.cluster.node.nvme.value <= 0) {
+    } else if (part.home == Home::nvme && !drives) {
       findings.push_back({Severity::error, "offload-without-nvme", part.pointer,
                           "the node has no NVMe drives (key \"nvme\")", "host"});
     }

@@ -16,10 +16,18 @@
 
 namespace stagecraft {
 
+/// GPUs of nodes of another kind than the cluster's own.
+struct OtherGpus {
+  GpuId first;
+  std::int64_t count = 0;
+  GpuSpec gpu;
+};
+
 struct Plan {
   ModelSpec model;
   RunSpec run;
-  GpuSpec gpu;
+  GpuSpec gpu;                        // of the cluster's own nodes
+  std::vector<OtherGpus> other_gpus;  // ascending
   Degrees degrees;
   std::int32_t micro_batches = 1;   // m, per data rank and step
   std::vector<Layer> layers;        // layers_of(model)
@@ -35,6 +43,15 @@ Plan make_plan(const Scenario& scenario);
 std::int64_t ulysses_degree(const ParallelSpec& parallel);
 
 GpuId gpu_of(const Plan& plan, Rank rank);
+
+/// What the rank computes on.
+const GpuSpec& gpu_spec_of(const Plan& plan, Rank rank);
+
+/// Of the GPUs that hold a pipeline rank's stages, the one with the least usable memory.
+const GpuSpec& smallest_gpu(const Plan& plan, PipelineRank at);
+
+/// Peak rate of one GPU of the job, the mean over all ranks. FLOP/s.
+double mean_peak(const Plan& plan, Dtype dtype);
 
 /// Tokens of the sequence that an encoder sees.
 std::int64_t encoder_length(const Plan& plan);

@@ -1,5 +1,7 @@
 #include "report/make_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cost/flops.hpp"
@@ -23,13 +25,27 @@ Figure rate(double amount, const Figure& time) {
   return {over(time.value), over(time.high), over(time.low), time.evidence};
 }
 
+/// "A100-SXM4-80GB", or where nodes differ "A100-SXM4-80GB (32), H100-SXM5-80GB (16)".
+std::string gpus_of(const Plan& plan) {
+  if (plan.other_gpus.empty()) return plan.gpu.name;
+  std::vector<std::pair<std::string, int>> counts;
+  for (std::int32_t rank = 0; rank < world_size(plan.degrees); ++rank) {
+    const std::string& name = gpu_spec_of(plan, Rank(rank)).name;
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == name; });
+    known == counts.end() ? static_cast<void>(counts.emplace_back(name, 1)) : static_cast<void>(++known->second);
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
+  return text;
+}
+
 ReportRun run_of(const ReportSources& from) {
   const RunSpec& run = from.plan.run;
   ReportRun out;
   out.model = from.scenario.model.name;
   out.parameters = parameters_of(from.plan.model);
   out.cluster = from.scenario.cluster.name;
-  out.gpu = from.scenario.cluster.gpu.name;
+  out.gpu = gpus_of(from.plan);
   out.gpus = world_size(from.plan.degrees);
   out.nodes = (out.gpus + from.topology.gpus_per_node - 1) / from.topology.gpus_per_node;
   out.schedule = from.schedule.name;
@@ -61,7 +77,7 @@ void add_rates(Report& report, const ReportSources& from) {
   const Dtype dtype = number_formats(from.plan.run.precision).gemm;
   inputs.peak_dtype = to_text(dtype);
   inputs.data_unit = from.plan.model.plain_layers.empty() ? "tokens" : "samples";
-  inputs.peak_flops_per_gpu = from.plan.gpu.peak.at(dtype).value;
+  inputs.peak_flops_per_gpu = mean_peak(from.plan, dtype);
 
   const double gpus = static_cast<double>(report.run.gpus);
   report.tokens_per_s = rate(inputs.tokens_per_step, report.step_time_s);
@@ -144,11 +160,12 @@ void add_stages(Report& report, const ReportSources& from) {
       if (rank.rank.rank == stage.rank) stage.seconds = rank.seconds;
     }
     report.fits = report.fits && stage.fits;
-    if (stage.peak_memory_bytes.value > report.peak_memory_bytes.value)
-      report.peak_memory_bytes = stage.peak_memory_bytes;
+    if (peak.peak.value * report.memory_limit_bytes > report.peak_memory_bytes.value * peak.limit.value || i == 0) {
+      report.peak_memory_bytes = stage.peak_memory_bytes;  // of the rank that has the least room left
+      report.memory_limit_bytes = peak.limit.value;
+    }
     report.stages.push_back(std::move(stage));
   }
-  report.memory_limit_bytes = memory_limit(from.plan.gpu).value;
 }
 
 void add_calibration(Report& report, const ReportSources& from) {
@@ -158,6 +175,10 @@ void add_calibration(Report& report, const ReportSources& from) {
   report.calibration_software = calibration.software;
   report.constants = list_constants(calibration);
   report.calibration_notes = calibration.notes;
+  for (std::size_t i = 0; i < calibration.other_kinds.size(); ++i) {
+    report.calibration_notes.push_back(fmt::format("{} on nodes as in {}", calibration.other_kinds[i].name,
+                                                   from.scenario.cluster.other_nodes[i].cluster));
+  }
   report.outside_measured_range = outside_measured_range(from.costs, from.schedule, from.plan);
 }
 
@@ -193,7 +214,7 @@ Report make_report(const ReportSources& from) {
   add_time_and_bubble(report, from);
   add_rates(report, from);
   report.breakdown = from.summary.mean;
-  report.costs = step_costs(from.plan, from.schedule, from.costs);
+  report.costs = step_costs(from.plan, from.schedule, from.costs, from.topology);
   add_training(report, from);
   report.critical_path = from.summary.critical_path.seconds;
   report.critical_path_busiest_rank = from.summary.critical_path.busiest_rank;

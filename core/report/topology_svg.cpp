@@ -33,7 +33,8 @@ std::string fabric_words(const ClusterSpec& cluster) {
 }
 
 /// The wires of a node by kind and rate, each with a stroke of its colour.
-double legend(SvgCanvas& canvas, const ClusterSpec& cluster, double y) {
+double legend(SvgCanvas& canvas, const ClusterSpec& cluster, std::size_t kind, double y) {
+  const NodeSpec& node = node_of_kind(cluster, kind);
   struct Row {
     LinkKind kind;
     BytesPerSecond nominal, achieved;
@@ -41,7 +42,7 @@ double legend(SvgCanvas& canvas, const ClusterSpec& cluster, double y) {
     int count;
   };
   std::vector<Row> rows;
-  for (const WireSpec& wire : cluster.node.wires) {
+  for (const WireSpec& wire : node.wires) {
     const auto known = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
       return row.kind == wire.kind && row.nominal == wire.nominal && row.achieved == wire.achieved &&
              row.latency == wire.latency;
@@ -53,9 +54,9 @@ double legend(SvgCanvas& canvas, const ClusterSpec& cluster, double y) {
     }
   }
   if (cluster.fabric.kind != FabricKind::none) {
-    const FabricSpec& fabric = cluster.fabric;
-    rows.push_back({LinkKind::network, fabric.nic_nominal, fabric.nic_achieved, fabric.nic_latency,
-                    static_cast<int>(nics_per_node(cluster.node))});
+    const NicRate nic = nic_rate_of_kind(cluster, kind);
+    rows.push_back({LinkKind::network, nic.nominal, nic.achieved, cluster.fabric.nic_latency,
+                    static_cast<int>(nics_per_node(node))});
   }
   for (const Row& row : rows) {
     canvas.line({margin, y - 4}, {margin + 26, y - 4}, paint_of(row.kind), 3);
@@ -111,21 +112,44 @@ std::string rates(BytesPerSecond nominal, BytesPerSecond achieved) {
   return fmt::format("{}, {} achieved", to_text(nominal), to_text(achieved));
 }
 
+namespace {
+
+std::string gpu_names(const ClusterSpec& cluster) {
+  std::string names = cluster.gpu.name;
+  for (const OtherNodes& other : cluster.other_nodes) names += " or " + other.gpu.name;
+  return names;
+}
+
+/// "Node: DGX A100", or where nodes differ "Nodes 4 to 7: DGX H100".
+std::string node_title(const ClusterSpec& cluster, std::size_t kind) {
+  const NodeSpec& node = node_of_kind(cluster, kind);
+  if (cluster.other_nodes.empty()) return fmt::format("Node: {}", node.name);
+  const std::int64_t last = (kind + 1 == kind_count(cluster) ? cluster.nodes : first_node_of(cluster, kind + 1)) - 1;
+  return fmt::format("Nodes {} to {}: {}, {}", first_node_of(cluster, kind), last, node.name,
+                     gpu_of_kind(cluster, kind).name);
+}
+
+}  // namespace
+
 std::string topology_svg(const Topology& topology) {
   const ClusterSpec& cluster = topology.cluster;
   SvgCanvas canvas;
   canvas.text({margin, 34}, cluster.name, {20, "#111827", "start", true, false});
   const std::string what = fmt::format("{} node{} of {} × {}, {}", cluster.nodes, cluster.nodes == 1 ? "" : "s",
-                                       topology.gpus_per_node, cluster.gpu.name, fabric_words(cluster));
+                                       topology.gpus_per_node, gpu_names(cluster), fabric_words(cluster));
   canvas.text({margin, 54}, what, {12, "#4b5563", "start", false, false});
   double y = 88;
-  canvas.text({margin, y}, fmt::format("Node: {}", cluster.node.name), {14, "#111827", "start", true, false});
-  canvas.text({margin, y + 17}, "numbers on wires are GB/s per direction as labelled",
-              {10, "#6b7280", "start", false, false});
-  const Extent node = draw_node(canvas, cluster.node, {margin, y + 34});
-  y += 34 + node.height + 22;
-  y = legend(canvas, cluster, y) + 26;
-  double width = std::max(node.width, 7.0 * static_cast<double>(what.size()));
+  double width = 7.0 * static_cast<double>(what.size());
+  for (std::size_t kind = 0; kind < kind_count(cluster); ++kind) {
+    const NodeSpec& spec = node_of_kind(cluster, kind);
+    canvas.text({margin, y}, node_title(cluster, kind), {14, "#111827", "start", true, false});
+    canvas.text({margin, y + 17}, "numbers on wires are GB/s per direction as labelled",
+                {10, "#6b7280", "start", false, false});
+    const Extent node = draw_node(canvas, spec, {margin, y + 34});
+    y += 34 + node.height + 22;
+    y = legend(canvas, cluster, kind, y) + 26;
+    width = std::max(width, node.width);
+  }
   if (cluster.fabric.kind != FabricKind::none) {
     canvas.text({margin, y}, "Fabric", {14, "#111827", "start", true, false});
     const Extent fabric = draw_fabric(canvas, topology, {margin, y + 18});

@@ -70,7 +70,12 @@ Bytes message_bytes(const Plan& plan, Stage producer) {
 }
 
 Schedule attach_bodies(Schedule schedule, const Plan& plan) {
-  schedule.bodies = make_bodies(plan, schedule.placement.front());
+  Bodies bodies = make_bodies(plan, schedule.placement.front());
+  return attach_bodies(std::move(schedule), plan, std::move(bodies));
+}
+
+Schedule attach_bodies(Schedule schedule, const Plan& plan, Bodies bodies) {
+  schedule.bodies = std::move(bodies);
   std::vector<Bytes> behind;  // [stage] -> bytes over the boundary behind it
   for (std::size_t s = 0; s + 1 < plan.stages.size(); ++s) behind.push_back(message_bytes(plan, Stage(s)));
   Copies copies(plan);

@@ -103,5 +103,7 @@ Schedule assign_safe_channels(Schedule schedule);
 
 /// Bodies of operations and bytes of messages. Precondition: stage_count(schedule) == plan.stages.size().
 Schedule attach_bodies(Schedule schedule, const Plan& plan);
+/// The same with bodies that make_bodies gave for this placement.
+Schedule attach_bodies(Schedule schedule, const Plan& plan, Bodies bodies);
 
 }  // namespace stagecraft

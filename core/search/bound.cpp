@@ -11,9 +11,11 @@ struct StageSeconds {
   double forward = 0, backward = 0, input_grad = 0, weight_grad = 0, recompute = 0, optimizer = 0;
 };
 
-std::vector<StageSeconds> seconds_of_stages(const Bodies& bodies, const std::vector<BodyTime>& times) {
+std::vector<StageSeconds> seconds_of_stages(const Bodies& bodies, const RankTimes& of_ranks, const StageMap& map) {
   std::vector<StageSeconds> stages;
-  for (const auto& of_kind : bodies.of_stage) {
+  for (std::size_t s = 0; s < map.size(); ++s) {
+    const auto& of_kind = bodies.of_stage[s];
+    const std::vector<BodyTime>& times = of_ranks.at(map[s]);
     const auto seconds = [&](OpKind kind) {
       const BodyId body = of_kind[static_cast<std::size_t>(kind)];
       return body.valid() ? times[body.index()].total.expected.value : 0.0;
@@ -39,8 +41,7 @@ ScheduleFacts facts_of(const Schedule& lowered) {
 }
 
 double least_step_s(const Plan& plan, const Schedule& lowered, const ScheduleFacts& facts, const Bodies& bodies,
-                    const std::vector<BodyTime>& times) {
-  const std::vector<StageSeconds> stages = seconds_of_stages(bodies, times);
+                    const RankTimes& times) {
   const auto ranks = static_cast<std::size_t>(plan.degrees.pipeline);
   const bool one_copy = lowered.placement.size() == 1;
   const bool steps_apart = facts.steps_to_steady == 1 && plan.run.steps == 1 && !lowered.asynchronous;
@@ -48,6 +49,7 @@ double least_step_s(const Plan& plan, const Schedule& lowered, const ScheduleFac
 
   std::vector<double> work(ranks, 0), optimizer(ranks, 0);
   for (const StageMap& map : lowered.placement) {
+    const std::vector<StageSeconds> stages = seconds_of_stages(bodies, times, map);
     const double passes = micro_batches / static_cast<double>(lowered.placement.size());
     for (std::size_t s = 0; s < map.size(); ++s) {
       const StageSeconds& stage = stages[s];
@@ -61,9 +63,11 @@ double least_step_s(const Plan& plan, const Schedule& lowered, const ScheduleFac
 
   constexpr double rounding = 1 - 1e-12;  // sums in another order than those of a timeline
   if (!steps_apart) return rounding * *std::min_element(work.begin(), work.end());
-  // Stage s of a looped or V placement lies on rank s for s < ranks.
+  // Stage s of a looped or V placement lies on rank s for s < ranks. Where ranks differ, the slowest replica of one
+  // rank need not be that of another, so that no pipeline may take both times.
   const StageMap& map = lowered.placement.front();
-  bool in_order = one_copy && map.size() >= ranks;
+  const std::vector<StageSeconds> stages = seconds_of_stages(bodies, times, map);
+  bool in_order = one_copy && map.size() >= ranks && times.of.empty();
   for (std::size_t s = 0; in_order && s < ranks; ++s) in_order = map[s].index() == s;
   bool looped = in_order;
   for (std::size_t s = 0; looped && s < map.size(); ++s) looped = map[s].index() == s % ranks;

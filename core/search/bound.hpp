@@ -1,7 +1,7 @@
 #pragma once
 // The least time that a step can take, whatever its schedule's details and the network do.
 
-#include "cost/cost_model.hpp"
+#include "cost/rank_costs.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 
@@ -20,9 +20,10 @@ ScheduleFacts facts_of(const Schedule& lowered);
 ///   work   everything that r computes in a step, tensor-parallel collectives inside operations included;
 ///   drain  the last gradient's way back through the stages before r (looped placements with whole backwards only).
 /// The largest sum over the ranks, then the longest optimizer step where a barrier stands before it. Transfers count as
-/// nothing, and fill and drain are left out where steps overlap or a stage lies on several ranks. Every dependency that
-/// is used here is one of schedule/graph.hpp, so neither closed form nor simulation can be faster.
+/// nothing, and fill and drain are left out where steps overlap, a stage lies on several ranks or ranks are not alike.
+/// Every dependency that is used here is one of schedule/graph.hpp, so neither closed form nor simulation can be
+/// faster.
 double least_step_s(const Plan& plan, const Schedule& lowered, const ScheduleFacts& facts, const Bodies& bodies,
-                    const std::vector<BodyTime>& times);
+                    const RankTimes& times);
 
 }  // namespace stagecraft

@@ -68,6 +68,19 @@ const CostModel& costs_of(const SearchContext& context, const Plan& plan, Schedu
   return cache.costs.back().model;
 }
 
+/// All members are bound, so that a candidate with one more does not compile.
+bool same(const Candidate& a, const Candidate& b) {
+  const auto key = [](const Candidate& each) {
+    const auto& [parallel, micro, schedule, zero, recompute, partition, optimizer, activations] = each;
+    const auto& [tensor, context, pipeline, data, chunks, sequence, expert, expert_tensor, method, ulysses, zig_zag,
+                 placement] = parallel;
+    return std::tie(micro, schedule, zero, recompute, partition, optimizer, activations, tensor, context, pipeline,
+                    data, chunks, sequence, expert, expert_tensor, method, ulysses, zig_zag, placement.order,
+                    placement.rank_file);
+  };
+  return key(a) == key(b);
+}
+
 bool offloads(const OffloadSpec& offload) {
   return offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu;
 }
@@ -83,7 +96,20 @@ void prepare(const SearchContext& context, const Scenario& scenario, const Plan&
   Findings notes;
   cache.lowered = lower(compute_schedule(scenario, plan, costs, context.topology, notes), lowering_policy(plan));
   cache.facts = facts_of(cache.lowered);
+  cache.effects = effect_programs(cache.lowered);
   cache.key = std::move(key);
+}
+
+/// Everything that bound, memory and closed form need, into the cache.
+void plan_and_time(const SearchContext& context, Scenario& scenario, const Candidate& candidate, ScheduleCache& cache) {
+  cache.judged.reset();
+  balance(context, scenario);
+  Plan plan = make_plan(scenario);
+  const CostModel& costs = costs_of(context, plan, cache);
+  prepare(context, scenario, plan, costs, cache);
+  Bodies bodies = make_bodies(plan, cache.lowered.placement.front());
+  RankTimes times = time_bodies_by_rank(costs, bodies, plan, context.topology);
+  cache.judged = ScheduleCache::Judged{candidate, std::move(plan), std::move(bodies), std::move(times)};
 }
 
 }  // namespace
@@ -121,46 +147,46 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
   judgement.reason = reasons_of(check_feasible(scenario));
   if (!judgement.reason.empty()) return judgement;
   try {
-    balance(context, scenario);
+    plan_and_time(context, scenario, candidate, cache);
   } catch (const Refusal& refusal) {
     judgement.reason = reasons_of(refusal.findings());
     return judgement;
   }
-  const Plan plan = make_plan(scenario);
-  const CostModel& costs = costs_of(context, plan, cache);
-  try {
-    prepare(context, scenario, plan, costs, cache);
-  } catch (const Refusal& refusal) {
-    judgement.reason = reasons_of(refusal.findings());
-    return judgement;
+  const auto& [judged, plan, bodies, times] = *cache.judged;
+  judgement.bound_s = least_step_s(plan, cache.lowered, cache.facts, bodies, times);
+  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered, cache.effects)) {
+    const double limit = peak.limit.value * (1 - context.memory_reserve);
+    const bool first = judgement.memory_limit_bytes <= 0;
+    if (!first && peak.peak.value * judgement.memory_limit_bytes <= judgement.peak_memory_bytes * limit) continue;
+    judgement.peak_memory_bytes = peak.peak.value;  // of the rank that has the least room left
+    judgement.memory_limit_bytes = limit;
   }
-  const Bodies bodies = make_bodies(plan, cache.lowered.placement.front());
-  judgement.bound_s = least_step_s(plan, cache.lowered, cache.facts, bodies, time_bodies(costs, bodies, plan));
-  judgement.memory_limit_bytes = memory_limit(plan.gpu).value * (1 - context.memory_reserve);
-  for (const MemoryPeak& peak : memory_peaks(plan, cache.lowered))
-    judgement.peak_memory_bytes = std::max(judgement.peak_memory_bytes, peak.peak.value);
   judgement.fits = judgement.peak_memory_bytes <= judgement.memory_limit_bytes &&
-                   (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster.node).fits());
+                   (!offloads(plan.run.offload) || host_memory(plan, cache.lowered, scenario.cluster).fits());
   judgement.tokens = tokens_of_step(plan);
   judgement.training = &context.scenario.run.training;
   judgement.model_flops = find_flop_convention("gemm-full-attention")->of_step(plan).value;
   judgement.hardware_flops = hardware_flops_of_step(plan).value;
-  judgement.peak_flops = plan.gpu.peak.at(number_formats(plan.run.precision).gemm).value;
+  judgement.peak_flops = mean_peak(plan, number_formats(plan.run.precision).gemm);
   return judgement;
 }
 
 double closed_form_s(const SearchContext& context, Scenario& scenario, const Candidate& candidate,
                      ScheduleCache& cache) {
-  put(context, candidate, scenario);
-  balance(context, scenario);
-  const Plan plan = make_plan(scenario);
+  if (!cache.judged || !same(cache.judged->candidate, candidate)) {
+    put(context, candidate, scenario);
+    plan_and_time(context, scenario, candidate, cache);
+  }
+  const ScheduleCache::Judged judged = std::move(*cache.judged);
+  cache.judged.reset();
+  const Plan& plan = judged.plan;
   const CostModel& costs = costs_of(context, plan, cache);
-  prepare(context, scenario, plan, costs, cache);
   if (!cache.has_graph) cache.graph = make_graph(cache.lowered);
   cache.has_graph = true;
-  cache.lowered = attach_bodies(std::move(cache.lowered), plan);
+  cache.lowered = attach_bodies(std::move(cache.lowered), plan, judged.bodies);
   const std::int32_t steps = std::max(static_cast<std::int32_t>(plan.run.steps), cache.facts.steps_to_steady);
-  return estimate(plan, cache.lowered, cache.graph, costs, context.topology, steps).step_time.value;
+  NodeCosts of_nodes = cost_nodes(plan, cache.lowered, cache.graph, costs, context.topology, judged.times);
+  return estimate(cache.graph, std::move(of_nodes), steps).step_time.value;
 }
 
 }  // namespace stagecraft

@@ -3,10 +3,12 @@
 // can take, and how long does it take in closed form.
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "cost/calibration.hpp"
 #include "cost/cost_model.hpp"
+#include "memory/timeline.hpp"
 #include "plan/layout.hpp"
 #include "plan/plan.hpp"
 #include "schedule/graph.hpp"
@@ -35,6 +37,7 @@ struct ScheduleCache {
   std::string key;
   Schedule lowered;  // its bodies are those of the candidate timed last
   ScheduleFacts facts;
+  EffectPrograms effects;
   Graph graph;
   bool has_graph = false;
   struct Costs {
@@ -43,6 +46,13 @@ struct ScheduleCache {
     CostModel model;
   };
   std::deque<Costs> costs;  // of the last few degrees and placements
+  struct Judged {
+    Candidate candidate;
+    Plan plan;
+    Bodies bodies;
+    RankTimes times;
+  };
+  std::optional<Judged> judged;  // for whoever times the same candidate next
 };
 
 /// An order that has candidates with equal schedules, and then those with equal groups, one after the other.

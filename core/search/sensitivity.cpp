@@ -38,17 +38,31 @@ std::vector<Candidate> contenders(const SearchResult& result) {
   return list;
 }
 
+void scale_wires(NodeSpec& node, double factor) {
+  for (WireSpec& wire : node.wires) {
+    wire.nominal = wire.nominal * factor;
+    wire.achieved = wire.achieved * factor;
+  }
+}
+
+void scale_collectives(Calibration& calibration, double factor) {
+  for (auto& [name, profile] : calibration.collectives) profile.bus_GBps.value *= factor;
+  for (Calibration& other : calibration.other_kinds) scale_collectives(other, factor);
+}
+
 }  // namespace
 
 void scale_bandwidth(SearchContext& context, double factor) {
   ClusterSpec& cluster = context.scenario.cluster;
-  for (WireSpec& wire : cluster.node.wires) {
-    wire.nominal = wire.nominal * factor;
-    wire.achieved = wire.achieved * factor;
-  }
+  scale_wires(cluster.node, factor);
   cluster.fabric.nic_nominal = cluster.fabric.nic_nominal * factor;
   cluster.fabric.nic_achieved = cluster.fabric.nic_achieved * factor;
-  for (auto& [name, profile] : context.calibration.collectives) profile.bus_GBps.value *= factor;
+  for (OtherNodes& kind : cluster.other_nodes) {
+    scale_wires(kind.node, factor);
+    kind.nic_nominal = kind.nic_nominal * factor;
+    kind.nic_achieved = kind.nic_achieved * factor;
+  }
+  scale_collectives(context.calibration, factor);
   context.topology = build_topology(cluster);
 }
 
@@ -61,6 +75,7 @@ void scale_efficiency(Calibration& calibration, double factor) {
   if (const auto found = calibration.constants.find("memory_efficiency"); found != calibration.constants.end())
     found->second.value *= factor;
   for (MeasuredKernel& kernel : calibration.measured) kernel.seconds /= factor;
+  for (Calibration& other : calibration.other_kinds) scale_efficiency(other, factor);
 }
 
 std::vector<Sensitivity> sensitivities(const SearchContext& context, const SearchResult& result,

@@ -89,12 +89,23 @@ struct FabricSpec {
   std::string source;
 };
 
+/// Nodes of another kind than the cluster's own, as another cluster describes them.
+struct OtherNodes {
+  std::int64_t count = 1;
+  std::string cluster;  // name of the one that describes them
+  GpuSpec gpu;
+  NodeSpec node;
+  BytesPerSecond nic_nominal, nic_achieved;  // 0: the fabric's
+  std::string calibration;
+};
+
 struct ClusterSpec {
   std::string name;
   std::string source;
   GpuSpec gpu;
   NodeSpec node;
-  std::int64_t nodes = 1;
+  std::int64_t nodes = 1;               // all of them
+  std::vector<OtherNodes> other_nodes;  // the last nodes of the cluster, in this order
   FabricSpec fabric;
   std::vector<FaultSpec> faults;
   std::string calibration;  // name of the default calibration of topologies/calibrations
@@ -102,5 +113,18 @@ struct ClusterSpec {
 
 std::int64_t gpus_per_node(const NodeSpec& node);
 std::int64_t nics_per_node(const NodeSpec& node);
+
+/// Kinds of nodes are numbered: 0 is the cluster's own, 1 + i is other_nodes[i].
+std::size_t kind_count(const ClusterSpec& cluster);
+std::size_t kind_of_node(const ClusterSpec& cluster, std::int64_t node);
+std::int64_t first_node_of(const ClusterSpec& cluster, std::size_t kind);
+const GpuSpec& gpu_of_kind(const ClusterSpec& cluster, std::size_t kind);
+const NodeSpec& node_of_kind(const ClusterSpec& cluster, std::size_t kind);
+struct NicRate {
+  BytesPerSecond nominal, achieved;  // per direction
+};
+NicRate nic_rate_of_kind(const ClusterSpec& cluster, std::size_t kind);
+/// As many nodes, all of this kind and without faults.
+ClusterSpec cluster_of_kind(const ClusterSpec& cluster, std::size_t kind);
 
 }  // namespace stagecraft

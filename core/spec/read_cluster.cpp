@@ -40,14 +40,14 @@ FabricSpec read_fabric(const JsonNode& object, const std::string& where, Reading
 }
 
 ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Reading& reading,
-                         const std::function<GpuSpec(const JsonNode&)>& gpu) {
+                         const ClusterParts& parts) {
   ClusterSpec cluster;
   ObjectReader fields(object, where, reading);
   std::string description;
   fields.required("name", cluster.name, read_nonempty_string);
   fields.optional("description", description, read_string);
   fields.required("source", cluster.source, read_nonempty_string);
-  fields.required("gpu", cluster.gpu, gpu);
+  fields.required("gpu", cluster.gpu, parts.gpu);
   fields.required("node", cluster.node,
                   [&](const JsonNode& node) { return read_node(node, where + "/node", reading); });
   cluster.node.gpu = cluster.gpu.name;
@@ -55,7 +55,11 @@ ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Readi
   fields.required("fabric", cluster.fabric,
                   [&](const JsonNode& node) { return read_fabric(node, where + "/fabric", reading); });
   fields.required("calibration", cluster.calibration, read_nonempty_string);
-  const bool whole = reading.problems.empty();
+  bool whole = reading.problems.empty();
+  fields.optional("other_nodes", cluster.other_nodes, [&](const JsonNode& list) {
+    return whole ? read_other_nodes(list, cluster, where + "/other_nodes", reading, parts) : std::vector<OtherNodes>{};
+  });
+  whole = whole && reading.problems.empty();
   fields.optional("faults", cluster.faults, [&](const JsonNode& list) {
     return whole ? read_faults(list, cluster, where + "/faults", reading) : std::vector<FaultSpec>{};
   });

@@ -20,20 +20,37 @@ bool has_leaves(const FabricSpec& fabric) {
   return fabric.kind == FabricKind::fat_tree || fabric.kind == FabricKind::rail_optimised;
 }
 
-/// A reader of the name of a device of the node; any of `kinds`, or all if there are none.
-auto device_of(const NodeSpec& node, std::vector<DeviceKind> kinds) {
-  return [&node, kinds = std::move(kinds)](const JsonNode& value) {
-    const std::string name = read_nonempty_string(value);
+using Nodes = std::vector<const NodeSpec*>;
+
+/// One of each kind that has the fault.
+Nodes nodes_with(const ClusterSpec& cluster, const FaultSpec& fault) {
+  Nodes found;
+  for (std::size_t kind = 0; kind < kind_count(cluster); ++kind) {
+    const bool has = fault.nodes.empty() || std::any_of(fault.nodes.begin(), fault.nodes.end(), [&](std::int64_t node) {
+                       return kind_of_node(cluster, node) == kind;
+                     });
+    if (has) found.push_back(&node_of_kind(cluster, kind));
+  }
+  return found;
+}
+
+/// Reads the name of a device that all the nodes have; any of `kinds`, or all if there are none.
+std::string read_device(const JsonNode& value, const Nodes& nodes, const std::vector<DeviceKind>& kinds) {
+  const std::string name = read_nonempty_string(value);
+  for (const NodeSpec* const node : nodes) {
     std::vector<std::string> names;
-    for (const DeviceSpec& device : node.devices) {
+    for (const DeviceSpec& device : node->devices) {
       if (kinds.empty() || std::find(kinds.begin(), kinds.end(), device.kind) != kinds.end())
         names.push_back(device.name);
     }
-    if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::string wanted;
     for (const DeviceKind kind : kinds) wanted += fmt::format("{}{}", wanted.empty() ? "" : " or ", to_text(kind));
-    value.fail(fmt::format("a {} of the node", wanted.empty() ? "device" : wanted), quoted(nearest_word(name, names)));
-  };
+    value.fail(fmt::format("a {} of the node{}", wanted.empty() ? "device" : wanted,
+                           nodes.size() > 1 ? fmt::format(" {}", node->name) : ""),
+               quoted(nearest_word(name, names)));
+  }
+  return name;
 }
 
 std::vector<std::int64_t> read_nodes(const JsonNode& value, std::int64_t nodes) {
@@ -45,7 +62,6 @@ std::vector<std::int64_t> read_nodes(const JsonNode& value, std::int64_t nodes) 
 }
 
 void check_wire(const JsonNode& element, const NodeSpec& node, const FaultSpec& fault) {
-  if (fault.from.empty() || fault.to.empty()) return;
   const bool wired = std::any_of(node.wires.begin(), node.wires.end(), [&](const WireSpec& wire) {
     return (wire.from == fault.from && wire.to == fault.to) || (wire.from == fault.to && wire.to == fault.from);
   });
@@ -72,38 +88,47 @@ FaultSpec read_fault(const JsonNode& element, const ClusterSpec& cluster, const 
   const auto on_nodes = [&] {
     fields.optional("nodes", fault.nodes, [&](const JsonNode& value) { return read_nodes(value, cluster.nodes); });
   };
+  const auto device = [&](std::vector<DeviceKind> kinds) {
+    return [&, kinds = std::move(kinds)](const JsonNode& value) {
+      return read_device(value, nodes_with(cluster, fault), kinds);
+    };
+  };
   const auto leaf_group = [&] {
     const std::int64_t groups = (cluster.nodes - 1) / std::max<std::int64_t>(1, fabric.nodes_per_leaf_group);
     fields.optional("leaf_group", fault.leaf_group, integer_in(0, std::max<std::int64_t>(0, groups)));
   };
+  std::int64_t most_nics = 0;
   switch (fault.kind) {
     case FaultKind::wire:
       on_nodes();
-      fields.required("from", fault.from, device_of(cluster.node, {}));
-      fields.required("to", fault.to, device_of(cluster.node, {}));
+      fields.required("from", fault.from, device({}));
+      fields.required("to", fault.to, device({}));
       fields.required("rate", fault.left, number_in(0, 1));
-      check_wire(element, cluster.node, fault);
+      if (fault.from.empty() || fault.to.empty()) break;
+      for (const NodeSpec* const node : nodes_with(cluster, fault)) check_wire(element, *node, fault);
       break;
     case FaultKind::nic:
       on_nodes();
-      fields.required("device", fault.device, device_of(cluster.node, {DeviceKind::nic}));
+      fields.required("device", fault.device, device({DeviceKind::nic}));
       fields.required("rate", fault.left, number_in(0, 1));
       break;
     case FaultKind::gpu:
       on_nodes();
-      fields.required("device", fault.device, device_of(cluster.node, {DeviceKind::gpu}));
+      fields.required("device", fault.device, device({DeviceKind::gpu}));
       fields.required("speed", fault.left, number_in(least_left, 1));
       break;
     case FaultKind::nic_moved:
       on_nodes();
-      fields.required("device", fault.device, device_of(cluster.node, {DeviceKind::nic}));
-      fields.required("to", fault.to, device_of(cluster.node, {DeviceKind::cpu, DeviceKind::pcie_switch}));
+      fields.required("device", fault.device, device({DeviceKind::nic}));
+      fields.required("to", fault.to, device({DeviceKind::cpu, DeviceKind::pcie_switch}));
       break;
     case FaultKind::leaf:
       needs_fabric(has_leaves(fabric), "a fat_tree or rail_optimised fabric");
       leaf_group();
+      for (std::size_t kind = 0; kind < kind_count(cluster); ++kind)
+        most_nics = std::max(most_nics, nics_per_node(node_of_kind(cluster, kind)));
       if (fabric.kind == FabricKind::rail_optimised)
-        fields.optional("rail", fault.rail, integer_in(0, std::max<std::int64_t>(1, nics_per_node(cluster.node)) - 1));
+        fields.optional("rail", fault.rail, integer_in(0, std::max<std::int64_t>(1, most_nics) - 1));
       fields.required("rate", fault.left, number_in(least_left, 1));
       break;
     case FaultKind::background: {

@@ -56,11 +56,17 @@ GpuSpec gpu_from(const JsonNode& node, const std::string& where, const Library& 
 }
 
 ClusterSpec cluster_from(const JsonDocument& document, const std::string& where, const Library& library,
-                         Reading& reading) {
-  return read_resolved(document, "cluster", reading, [&](const JsonNode& root) {
-    return read_cluster(root, where, reading,
-                        [&](const JsonNode& gpu) { return gpu_from(gpu, where + "/gpu", library, reading); });
-  });
+                         Reading& reading, bool may_mix = true) {
+  const ClusterParts parts{[&](const JsonNode& gpu) { return gpu_from(gpu, where + "/gpu", library, reading); },
+                           [&](const JsonNode& other, const std::string& there) {
+                             if (!may_mix)
+                               other.fail("a cluster whose nodes are alike", "", "one with other_nodes of its own");
+                             return cluster_from(
+                                 load_extended(other, locator("clusters", library, reading), cluster_short_forms()),
+                                 there, library, reading, false);
+                           }};
+  return read_resolved(document, "cluster", reading,
+                       [&](const JsonNode& root) { return read_cluster(root, where, reading, parts); });
 }
 
 ModelSpec model_from(const JsonDocument& document, const std::string& where, Reading& reading) {

@@ -30,10 +30,14 @@ void check_rates(const FabricSpec& fabric) {
   }
 }
 
+std::string pointer_of(std::size_t kind, const char* field) {
+  return kind == 0 ? fmt::format("/node/{}", field) : fmt::format("/other_nodes/{}/cluster/node/{}", kind - 1, field);
+}
+
 void check_ways_out(const Topology& topology, const NodeWiring& wiring) {
   for (std::size_t gpu = 0; gpu < wiring.nic_of_gpu.size() && topology.cluster.nodes > 1; ++gpu) {
     if (wiring.nic_of_gpu[gpu] >= 0) continue;
-    refuse("/node/wires", fmt::format("no path from GPU {} to a NIC", gpu),
+    refuse(pointer_of(wiring.kind, "wires"), fmt::format("no path from GPU {} to a NIC", gpu),
            "wires that connect every GPU to a NIC, since there are several nodes");
   }
 }
@@ -67,22 +71,62 @@ bool is_of_node(const FaultSpec& fault) {
   return fault.kind != FaultKind::leaf && fault.kind != FaultKind::background;
 }
 
-/// Nodes with the same faults share a wiring.
-void add_variants(Topology& topology, const ClusterSpec& cluster) {
+using Faults = std::vector<const FaultSpec*>;
+
+NodeWiring wiring_with(const Topology& topology, std::size_t kind, const Faults& faults) {
+  const ClusterSpec& cluster = topology.cluster;
+  return make_wiring(cluster, kind, apply_faults(node_of_kind(cluster, kind), faults), topology.nics_per_node);
+}
+
+/// Nodes of one kind with the same faults share a wiring.
+void add_variants(Topology& topology, const Faults& everywhere) {
+  const ClusterSpec& cluster = topology.cluster;
   std::set<std::int64_t> nodes;
   for (const FaultSpec& fault : cluster.faults) {
     if (is_of_node(fault)) nodes.insert(fault.nodes.begin(), fault.nodes.end());
   }
-  std::map<std::vector<const FaultSpec*>, std::size_t> known;
+  std::map<std::pair<std::size_t, Faults>, std::size_t> known;
+  const auto add = [&](std::int64_t node, std::size_t kind, const Faults& faults) {
+    const auto [variant, is_new] = known.emplace(std::pair{kind, faults}, topology.variants.size());
+    if (is_new) topology.variants.push_back(wiring_with(topology, kind, faults));
+    topology.variant_of.emplace(node, variant->second);
+  };
   for (const std::int64_t node : nodes) {
-    std::vector<const FaultSpec*> here;
+    Faults here;
     for (const FaultSpec& fault : cluster.faults) {
       const bool listed = std::find(fault.nodes.begin(), fault.nodes.end(), node) != fault.nodes.end();
       if (is_of_node(fault) && (fault.nodes.empty() || listed)) here.push_back(&fault);
     }
-    const auto [variant, is_new] = known.emplace(here, topology.variants.size());
-    if (is_new) topology.variants.push_back(make_wiring(cluster, apply_faults(cluster.node, here)));
-    topology.variant_of.emplace(node, variant->second);
+    add(node, kind_of_node(cluster, node), here);
+  }
+  for (std::size_t kind = 1; kind < kind_count(cluster); ++kind) {
+    const std::int64_t first = first_node_of(cluster, kind);
+    for (std::int64_t node = first; node < first + cluster.other_nodes[kind - 1].count; ++node) {
+      if (nodes.count(node) == 0) add(node, kind, everywhere);
+    }
+  }
+}
+
+/// Links are numbered as if every node had as many as the one with the most.
+void count_devices(Topology& topology) {
+  const ClusterSpec& cluster = topology.cluster;
+  for (std::size_t kind = 0; kind < kind_count(cluster); ++kind) {
+    const NodeSpec& node = node_of_kind(cluster, kind);
+    if (node.devices.size() > largest_node) {
+      refuse(pointer_of(kind, "devices"), fmt::format("{} devices", node.devices.size()),
+             fmt::format("at most {} devices in a node", largest_node), fmt::format("{}", largest_node));
+    }
+    const auto gpus = static_cast<std::int32_t>(gpus_per_node(node));
+    const auto nics = static_cast<std::int32_t>(nics_per_node(node));
+    if (gpus == 0) refuse(pointer_of(kind, "devices"), "no GPU", "at least one device of kind gpu");
+    if (kind > 0 && gpus != topology.gpus_per_node) {
+      refuse(pointer_of(kind, "devices"), fmt::format("{} GPUs", gpus),
+             fmt::format("as many GPUs as the cluster's own nodes have: {}", topology.gpus_per_node));
+    }
+    topology.gpus_per_node = gpus;
+    topology.nics_per_node = std::max(topology.nics_per_node, nics);
+    topology.links_per_node =
+        std::max(topology.links_per_node, 2 * (static_cast<std::int32_t>(node.wires.size()) + nics));
   }
 }
 
@@ -97,24 +141,15 @@ void add_leaf_faults(Topology& topology, const ClusterSpec& cluster) {
 }  // namespace
 
 Topology build_topology(const ClusterSpec& cluster) {
-  const NodeSpec& node = cluster.node;
-  if (node.devices.size() > largest_node) {
-    refuse("/node/devices", fmt::format("{} devices", node.devices.size()),
-           fmt::format("at most {} devices in a node", largest_node), fmt::format("{}", largest_node));
-  }
   Topology topology;
   topology.cluster = cluster;
-  topology.gpus_per_node = static_cast<std::int32_t>(gpus_per_node(node));
-  topology.nics_per_node = static_cast<std::int32_t>(nics_per_node(node));
-  if (topology.gpus_per_node == 0) refuse("/node/devices", "no GPU", "at least one device of kind gpu");
-
-  std::vector<const FaultSpec*> everywhere;
-  for (const FaultSpec& fault : cluster.faults) {
+  count_devices(topology);
+  Faults everywhere;
+  for (const FaultSpec& fault : topology.cluster.faults) {
     if (is_of_node(fault) && fault.nodes.empty()) everywhere.push_back(&fault);
   }
-  static_cast<NodeWiring&>(topology) = make_wiring(cluster, apply_faults(node, everywhere));
-  topology.links_per_node = static_cast<std::int32_t>(topology.node_links.size());
-  add_variants(topology, cluster);
+  static_cast<NodeWiring&>(topology) = wiring_with(topology, 0, everywhere);
+  add_variants(topology, everywhere);
   add_leaf_faults(topology, cluster);
   check_fabric(cluster, topology);
   check_size(cluster, topology);

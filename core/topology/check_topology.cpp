@@ -18,12 +18,29 @@ std::string list_of(const std::vector<std::string>& names) {
   return text;
 }
 
-Findings check_topology(const ClusterSpec& cluster) {
+namespace {
+
+Findings check_alike(const ClusterSpec& cluster) {
   Findings findings;
   check_reach(cluster, findings);
   const bool connected = findings.empty();
   check_rates(cluster, findings);
   if (connected) check_nics(cluster, findings);
+  return findings;
+}
+
+}  // namespace
+
+Findings check_topology(const ClusterSpec& cluster) {
+  if (cluster.other_nodes.empty()) return check_alike(cluster);
+  Findings findings;
+  for (std::size_t kind = 0; kind < kind_count(cluster); ++kind) {
+    for (Finding finding : check_alike(cluster_of_kind(cluster, kind))) {
+      if (kind > 0) finding.pointer = fmt::format("/other_nodes/{}/cluster{}", kind - 1, finding.pointer);
+      finding.message = fmt::format("{}: {}", node_of_kind(cluster, kind).name, finding.message);
+      findings.push_back(std::move(finding));
+    }
+  }
   return findings;
 }
 

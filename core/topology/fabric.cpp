@@ -40,10 +40,33 @@ double leaf_left(const Topology& topology, std::int64_t group, std::int64_t rail
   return left;
 }
 
+/// Rate of all NICs of a leaf that is full. Where nodes differ, places beyond the last node count as nodes of its kind.
+NicRate nics_of_leaf(const Topology& topology, std::int64_t group) {
+  const ClusterSpec& cluster = topology.cluster;
+  const NicRate own = nic_rate_of_kind(cluster, 0);
+  const double all = nics_per_leaf(topology);
+  if (cluster.other_nodes.empty()) return {own.nominal * all, own.achieved * all};
+  const std::int64_t begin = group * nodes_per_group(topology), end = begin + nodes_per_group(topology);
+  NicRate sum;
+  for (std::size_t kind = 0; kind < kind_count(cluster); ++kind) {
+    const bool last = kind + 1 == kind_count(cluster);
+    const std::int64_t from = std::max(begin, first_node_of(cluster, kind));
+    const std::int64_t to = last ? end : std::min(end, first_node_of(cluster, kind + 1));
+    if (to <= from) continue;
+    const double of_node = has_rails(topology) ? 1 : static_cast<double>(nics_per_node(node_of_kind(cluster, kind)));
+    const NicRate rate = nic_rate_of_kind(cluster, kind);
+    sum.nominal += rate.nominal * (of_node * static_cast<double>(to - from));
+    sum.achieved += rate.achieved * (of_node * static_cast<double>(to - from));
+  }
+  return sum;
+}
+
 /// Of a cable, or of all cables of a leaf, without faults.
-BytesPerSecond trunk_rate(const Topology& topology, BytesPerSecond nic_rate) {
-  const BytesPerSecond all = nic_rate * nics_per_leaf(topology) / topology.cluster.fabric.oversubscription;
-  return all / static_cast<double>(cables_per_leaf(topology));
+NicRate trunk_rate(const Topology& topology, std::int64_t group) {
+  const NicRate all = nics_of_leaf(topology, group);
+  const double over = topology.cluster.fabric.oversubscription;
+  const auto cables = static_cast<double>(cables_per_leaf(topology));
+  return {all.nominal / over / cables, all.achieved / over / cables};
 }
 
 /// Avalanche of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
@@ -101,12 +124,11 @@ FabricPath fabric_path(const Topology& topology, NicPort from, NicPort to) {
   const std::int64_t spine =
       cables == 1 ? 0 : static_cast<std::int64_t>(hash_of(topology, from, to) % static_cast<std::uint64_t>(cables));
   const FabricSpec& fabric = topology.cluster.fabric;
-  const BytesPerSecond rate = trunk_rate(topology, fabric.nic_achieved);
   const auto pass = [&](std::int64_t group, std::int32_t rail, std::int64_t direction) {
     const std::int64_t leaf = group * leaves + (rails ? rail : 0);
     const std::int64_t id = first_trunk(topology) + 2 * (leaf * cables + spine) + direction;
-    path.hops[path.count++] = {LinkId(static_cast<std::int32_t>(id)), rate * leaf_left(topology, group, rail),
-                               fabric.switch_latency};
+    const BytesPerSecond rate = trunk_rate(topology, group).achieved * leaf_left(topology, group, rail);
+    path.hops[path.count++] = {LinkId(static_cast<std::int32_t>(id)), rate, fabric.switch_latency};
   };
   pass(group_from, from.nic, 0);
   pass(group_to, to.nic, 1);
@@ -125,12 +147,8 @@ Link trunk_link(const Topology& topology, LinkId id) {
   if (cables > 1) name += fmt::format("/cable{}", cable % cables);
   name += offset % 2 == 0 ? "/up" : "/down";
   const double left = leaf_left(topology, group, rail);
-  return {name,
-          LinkKind::network,
-          trunk_rate(topology, fabric.nic_nominal),
-          trunk_rate(topology, fabric.nic_achieved) * left,
-          fabric.switch_latency,
-          left};
+  const NicRate rate = trunk_rate(topology, group);
+  return {name, LinkKind::network, rate.nominal, rate.achieved * left, fabric.switch_latency, left};
 }
 
 }  // namespace stagecraft

@@ -22,24 +22,26 @@ std::vector<DeviceIndex> devices_of(const NodeSpec& node, DeviceKind kind) {
   return found;
 }
 
-std::vector<Link> links_of_node(const ClusterSpec& cluster, const FaultyNode& faulty,
+std::vector<Link> links_of_node(const ClusterSpec& cluster, std::size_t kind, const FaultyNode& faulty,
                                 const std::vector<DeviceIndex>& nics) {
+  const NodeSpec& sound = node_of_kind(cluster, kind);
   std::vector<Link> links;
   for (std::size_t i = 0; i < faulty.node.wires.size(); ++i) {
     const WireSpec& wire = faulty.node.wires[i];
-    const double left = wire.achieved / cluster.node.wires[i].achieved;
+    const double left = wire.achieved / sound.wires[i].achieved;
     links.push_back({wire.from + "->" + wire.to, wire.kind, wire.nominal, wire.achieved, wire.latency, left});
     links.push_back({wire.to + "->" + wire.from, wire.kind, wire.nominal, wire.achieved, wire.latency, left});
   }
   // Entering the leaf switch is counted on the way up; every later switch on the trunk that leads into it.
   const FabricSpec& fabric = cluster.fabric;
+  const NicRate nic = nic_rate_of_kind(cluster, kind);
   const Seconds half = fabric.nic_latency / 2;
   for (std::size_t i = 0; i < nics.size(); ++i) {
-    const std::string& name = cluster.node.devices[nics[i]].name;
+    const std::string& name = sound.devices[nics[i]].name;
     const double left = faulty.nic_left[i];
-    const BytesPerSecond rate = fabric.nic_achieved * left;
-    links.push_back({name + "/up", LinkKind::network, fabric.nic_nominal, rate, half + fabric.switch_latency, left});
-    links.push_back({name + "/down", LinkKind::network, fabric.nic_nominal, rate, half, left});
+    const BytesPerSecond rate = nic.achieved * left;
+    links.push_back({name + "/up", LinkKind::network, nic.nominal, rate, half + fabric.switch_latency, left});
+    links.push_back({name + "/down", LinkKind::network, nic.nominal, rate, half, left});
   }
   return links;
 }
@@ -153,9 +155,10 @@ void connect_nics(NodeWiring& wiring, const FaultyNode& faulty, const NodePaths&
 
 /// A GPU of the same rail that NVLink reaches: NCCL's PXN (NVIDIA developer blog, "Doubling all2all performance with
 /// NCCL 2.12").
-void choose_relays(NodeWiring& wiring, const NodePaths& paths, const std::vector<DeviceIndex>& gpus, std::size_t nics) {
+void choose_relays(NodeWiring& wiring, const NodePaths& paths, const std::vector<DeviceIndex>& gpus,
+                   std::int32_t rails) {
   for (std::size_t from = 0; from < gpus.size(); ++from) {
-    for (std::int32_t rail = 0; rail < static_cast<std::int32_t>(nics); ++rail) {
+    for (std::int32_t rail = 0; rail < rails; ++rail) {
       auto relay = static_cast<std::int32_t>(from);
       for (std::size_t other = 0; other < gpus.size() && wiring.nic_of_gpu[from] != rail; ++other) {
         const DevicePath& path = paths[gpus[from]][gpus[other]];
@@ -170,21 +173,22 @@ void choose_relays(NodeWiring& wiring, const NodePaths& paths, const std::vector
 
 }  // namespace
 
-NodeWiring make_wiring(const ClusterSpec& cluster, const FaultyNode& faulty) {
+NodeWiring make_wiring(const ClusterSpec& cluster, std::size_t kind, const FaultyNode& faulty, std::int32_t rails) {
   const std::vector<DeviceIndex> gpus = devices_of(faulty.node, DeviceKind::gpu);
   const std::vector<DeviceIndex> nics = devices_of(faulty.node, DeviceKind::nic);
   const std::vector<DeviceIndex> cpus = devices_of(faulty.node, DeviceKind::cpu);
   NodeWiring wiring;
+  wiring.kind = kind;
   wiring.wired = faulty.node;
   wiring.gpu_speed = faulty.gpu_speed;
-  wiring.node_links = links_of_node(cluster, faulty, nics);
+  wiring.node_links = links_of_node(cluster, kind, faulty, nics);
   const NodeGraph graph = make_node_graph(faulty.node);
   NodePaths paths(faulty.node.devices.size());
   for (const DeviceIndex gpu : gpus) paths[gpu] = paths_from(graph, gpu);
   for (const DeviceIndex cpu : cpus) paths[cpu] = paths_from(graph, cpu);
   connect_gpus(wiring, faulty, paths, gpus, cpus);
   connect_nics(wiring, faulty, paths, gpus, nics, cpus);
-  choose_relays(wiring, paths, gpus, nics.size());
+  choose_relays(wiring, paths, gpus, rails);
   return wiring;
 }
 

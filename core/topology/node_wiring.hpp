@@ -18,7 +18,7 @@ struct FaultyNode {
 
 FaultyNode apply_faults(const NodeSpec& node, const std::vector<const FaultSpec*>& faults);
 
-/// Throws InputError as build_topology does.
-NodeWiring make_wiring(const ClusterSpec& cluster, const FaultyNode& faulty);
+/// A node of this kind. `rails`: Topology::nics_per_node. Throws InputError as build_topology does.
+NodeWiring make_wiring(const ClusterSpec& cluster, std::size_t kind, const FaultyNode& faulty, std::int32_t rails);
 
 }  // namespace stagecraft

@@ -23,8 +23,11 @@ NodeId node_of(const Topology& topology, GpuId gpu) {
 Link link(const Topology& topology, LinkId id) {
   if (id.value >= first_trunk(topology)) return trunk_link(topology, id);
   const NodeId node(id.value / topology.links_per_node);
-  Link found = wiring_of(topology, node).node_links[static_cast<std::size_t>(id.value % topology.links_per_node)];
-  found.name = fmt::format("node{}/{}", id.value / topology.links_per_node, found.name);
+  const std::vector<Link>& links = wiring_of(topology, node).node_links;
+  const auto place = static_cast<std::size_t>(id.value % topology.links_per_node);
+  Link found =
+      place < links.size() ? links[place] : Link{fmt::format("unused{}", place - links.size()), {}, {}, {}, {}};
+  found.name = fmt::format("node{}/{}", node.value, found.name);
   return found;
 }
 
@@ -39,7 +42,12 @@ double speed_of(const Topology& topology, GpuId gpu) {
       .gpu_speed[gpu.index() % static_cast<std::size_t>(topology.gpus_per_node)];
 }
 
+std::size_t kind_of(const Topology& topology, GpuId gpu) {
+  return wiring_of(topology, node_of(topology, gpu)).kind;
+}
+
 bool is_even(const Topology& topology) {
+  if (!topology.cluster.other_nodes.empty()) return false;
   return std::all_of(topology.cluster.faults.begin(), topology.cluster.faults.end(),
                      [](const FaultSpec& fault) { return is_even(fault); });
 }

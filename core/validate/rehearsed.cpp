@@ -23,7 +23,7 @@ Rehearsed rehearse(const Record& record, const Scenario& scenario, const Mapping
   run.plan = make_plan(scenario);
   run.topology = build_topology(scenario.cluster);
   if (mapping.no_step_time.empty()) {
-    run.costs = make_cost_model(run.plan, run.topology, load_calibration(scenario.calibration, library));
+    run.costs = make_cost_model(run.plan, run.topology, calibration_of(scenario, library));
   }
   ScheduleRequest request =
       request_of(run.plan.run.schedule, {run.plan.degrees.pipeline, run.plan.micro_batches,

@@ -35,14 +35,14 @@ void compare_host(const Job& job, std::int64_t ranks, const std::vector<MemoryPe
   }
 }
 
-void compare_gpus(const Job& job, std::int64_t ranks, bool in_process, const std::vector<MemoryPeak>& peaks,
+void compare_gpus(const Job& job, Rank own, std::int64_t ranks, bool in_process, const std::vector<MemoryPeak>& peaks,
                   Findings& findings) {
   const std::vector<DeviceFacts> devices = cuda_devices();
   if (devices.empty()) {
     warn(findings, Severity::error, "preflight-gpu", "no CUDA device");
     return;
   }
-  const std::string& expected = job.plan.gpu.name;
+  const std::string& expected = gpu_spec_of(job.plan, own).name;
   if (devices.front().name.find(expected) == std::string::npos) {
     warn(findings, Severity::warning, "preflight-gpu",
          fmt::format("the scenario is for {}, the device is {}", expected, devices.front().name));
@@ -93,7 +93,7 @@ Findings compare_machine(const Job& job, const JobArguments& arguments, const La
   if (arguments.options.device.is_cpu()) {
     if (environment.launcher == Launcher::none || environment.rank == 0) compare_host(job, ranks, peaks, findings);
   } else {
-    compare_gpus(job, ranks, arguments.in_process, peaks, findings);
+    compare_gpus(job, Rank(environment.rank), ranks, arguments.in_process, peaks, findings);
   }
   return findings;
 }

@@ -35,7 +35,7 @@ void work_out(Evaluation& evaluation, const Library& library, const std::atomic<
   if (has_errors(evaluation.findings) || cancel) return;
 
   Topology topology = build_topology(scenario.cluster);
-  const Calibration calibration = load_calibration(scenario.calibration, library);
+  const Calibration calibration = calibration_of(scenario, library);
   balance_partition(scenario, topology, calibration);
   Plan plan = make_plan(scenario);
   CostModel costs = make_cost_model(plan, topology, calibration);

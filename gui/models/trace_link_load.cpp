@@ -28,11 +28,10 @@ std::string amount_text(double bytes) {
   return text.substr(0, text.size() - 2);
 }
 
-/// Rates of the links that a name can mean: those of the template of a node and the trunks between leaves.
+/// Rates of the links that a name can mean: those of a node and the trunks between leaves.
 class Rates {
  public:
-  explicit Rates(const Topology& topology) {
-    for (const Link& link : topology.node_links) of_node_.emplace(link.name, link);
+  explicit Rates(const Topology& topology) : topology_(topology) {
     const std::int64_t first = topology.cluster.nodes * topology.links_per_node;
     for (std::int64_t id = first; id < link_count(topology); ++id) {
       const Link trunk = link(topology, LinkId(static_cast<std::int32_t>(id)));
@@ -44,12 +43,19 @@ class Rates {
     if (const auto trunk = trunks_.find(name); trunk != trunks_.end()) return trunk->second;
     const std::size_t slash = name.find('/');
     if (!name.starts_with("node") || slash == std::string::npos) return std::nullopt;
-    const auto link = of_node_.find(name.substr(slash + 1));
-    return link == of_node_.end() ? std::nullopt : std::optional(link->second);
+    std::int32_t node = -1;
+    std::from_chars(name.data() + 4, name.data() + slash, node);
+    if (node < 0 || node >= topology_.cluster.nodes) return std::nullopt;
+    const std::vector<Link>& links = wiring_of(topology_, NodeId(node)).node_links;
+    const auto link = std::find_if(links.begin(), links.end(), [&](const Link& each) {
+      return std::string_view(name).substr(slash + 1) == each.name;
+    });
+    return link == links.end() ? std::nullopt : std::optional(*link);
   }
 
  private:
-  std::map<std::string, Link> of_node_, trunks_;
+  const Topology& topology_;
+  std::map<std::string, Link> trunks_;
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ struct Step {
 Step step_of(const std::string& file, const std::vector<std::string>& overrides) {
   const Scenario scenario = load_scenario(file, overrides, library);
   const Topology topology = build_topology(scenario.cluster);
-  Step step{make_plan(scenario), load_calibration(scenario.calibration, library), {}};
+  Step step{make_plan(scenario), calibration_of(scenario, library), {}};
   const CostModel costs = make_cost_model(step.plan, topology, step.calibration);
   Findings findings;
   const Schedule schedule = lower(compute_schedule(scenario, step.plan, costs, topology, findings), step.plan);

@@ -25,7 +25,7 @@ double step_seconds(const Scenario& scenario) {
   request.shape = {plan.degrees.pipeline, plan.micro_batches,
                    static_cast<std::int32_t>(plan.run.parallel.virtual_stages)};
   const Schedule schedule = lower(find_schedule(plan.run.schedule.name)->generate(request), plan);
-  const CostModel model = make_cost_model(plan, topology, load_calibration(scenario.calibration, library()));
+  const CostModel model = make_cost_model(plan, topology, calibration_of(scenario, library()));
   return estimate(plan, schedule, make_graph(schedule), model, topology).step_time.value;
 }
 

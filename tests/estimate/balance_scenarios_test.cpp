@@ -17,7 +17,7 @@ Scenario scenario_of(const std::vector<std::string>& overrides) {
 }
 
 std::vector<std::int64_t> balanced(Scenario scenario) {
-  balance_partition(scenario, build_topology(scenario.cluster), load_calibration(scenario.calibration, library));
+  balance_partition(scenario, build_topology(scenario.cluster), calibration_of(scenario, library));
   return scenario.run.partition.blocks_per_stage;
 }
 
@@ -41,14 +41,14 @@ TEST_CASE("a large vocabulary takes blocks off the last stage") {
 
 TEST_CASE("other rules stay as they are") {
   Scenario scenario = scenario_of({});
-  balance_partition(scenario, build_topology(scenario.cluster), load_calibration(scenario.calibration, library));
+  balance_partition(scenario, build_topology(scenario.cluster), calibration_of(scenario, library));
   CHECK(scenario.run.partition.rule == PartitionRule::uniform);
 }
 
 TEST_CASE("where no cut fits the GPU the partition by time and memory is refused with what would help") {
   Scenario scenario = scenario_of({"parallel.partition=time_and_memory", "batch.micro=8", "recompute=none"});
   try {
-    balance_partition(scenario, build_topology(scenario.cluster), load_calibration(scenario.calibration, library));
+    balance_partition(scenario, build_topology(scenario.cluster), calibration_of(scenario, library));
     FAIL("nothing was refused");
   } catch (const Refusal& refusal) {
     CHECK(refusal.findings().front().code == "partition-memory");

@@ -18,7 +18,7 @@ JitteredSteps drawn(const JitterSpec& jitter, std::int64_t replicas) {
   const Scenario scenario = load_scenario(STAGECRAFT_SOURCE_DIR "/scenarios/gpt-145b-selene.json", {}, library);
   const Topology topology = build_topology(scenario.cluster);
   const Plan plan = make_plan(scenario);
-  const CostModel costs = make_cost_model(plan, topology, load_calibration(scenario.calibration, library));
+  const CostModel costs = make_cost_model(plan, topology, calibration_of(scenario, library));
   Findings notes;
   const Schedule schedule = lower(compute_schedule(scenario, plan, costs, topology, notes), plan);
   const Graph graph = make_graph(schedule);

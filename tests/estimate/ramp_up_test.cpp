@@ -20,9 +20,8 @@ Scenario scenario_of(const std::vector<std::string>& overrides) {
 
 RampUp ramp_of(const Scenario& scenario, double step_s) {
   const Topology topology = build_topology(scenario.cluster);
-  return ramp_up(scenario,
-                 make_cost_model(make_plan(scenario), topology, load_calibration(scenario.calibration, library)),
-                 topology, {step_s});
+  return ramp_up(scenario, make_cost_model(make_plan(scenario), topology, calibration_of(scenario, library)), topology,
+                 {step_s});
 }
 
 bool refused(const Scenario& scenario, const std::string& pointer, const std::string& nearest) {

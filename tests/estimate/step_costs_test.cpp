@@ -12,7 +12,7 @@ namespace {
 
 StepCosts costs_of(const Scenario& sample, const Calibration& calibration) {
   const Job job = job_of(sample, "1f1b", calibration);
-  return step_costs(job.plan, job.schedule, job.model);
+  return step_costs(job.plan, job.schedule, job.model, job.topology);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ TEST_CASE("loading and host work stand in lines of their own, once per step") {
 TEST_CASE("clipping reads fp32 gradients twice and writes them once, at the memory's rate") {
   const Scenario sample = scenario(1, 1, 1, 1);
   const Job job = job_of(sample, "1f1b");
-  const StepCosts costs = step_costs(job.plan, job.schedule, job.model);
+  const StepCosts costs = step_costs(job.plan, job.schedule, job.model, job.topology);
   const double parameters =
       parameters_of(job.plan.model) + static_cast<double>(padded_vocabulary(job.plan) - job.plan.model.vocabulary) *
                                           static_cast<double>(job.plan.model.hidden);
@@ -55,7 +55,7 @@ TEST_CASE("where the host is slower than the GPU, the difference is waiting for 
     }
     return sum;
   };
-  const StepCosts costs = step_costs(slow.plan, slow.schedule, slow.model);
+  const StepCosts costs = step_costs(slow.plan, slow.schedule, slow.model, slow.topology);
   CHECK(costs.kernel_launches_s > 0);
   CHECK(costs.kernel_launches_s == Approx(kernels(slow) - kernels(fast)));
 }

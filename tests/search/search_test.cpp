@@ -32,7 +32,7 @@ SearchContext context_of(const std::string& model, std::int64_t nodes, std::int6
                            std::to_string(nodes) + R"(}, "parallel": {}, "batch": {"global": )" +
                            std::to_string(global) + "}}";
   const Scenario scenario = parse_scenario(text, "test", {}, library());
-  return make_search_context(scenario, load_calibration(scenario.calibration, library()), 0);
+  return make_search_context(scenario, calibration_of(scenario, library()), 0);
 }
 
 std::vector<Candidate> all_candidates(const SearchContext& context, SearchSpace asked = {}) {

@@ -18,14 +18,16 @@ using nlohmann::json;
 
 namespace {
 
-// Puts the schema of another file where {"$ref": "NAME.schema.json"} stands, as an editor does.
-void inline_references(json& schema) {
+// Puts the schema of another file where {"$ref": "NAME.schema.json"} stands, as an editor does; inside itself (the
+// clusters of other nodes in a cluster) any object may stand.
+void inline_references(json& schema, const std::string& inside = "") {
+  std::string file = inside;
   if (schema.is_object() && schema.contains("$ref") && !schema["$ref"].get<std::string>().starts_with("#")) {
-    const std::string file = schema["$ref"].get<std::string>();
-    schema = json::parse(schema_text(file.substr(0, file.find('.'))));
+    file = schema["$ref"].get<std::string>();
+    schema = file == inside ? json{{"type", "object"}} : json::parse(schema_text(file.substr(0, file.find('.'))));
   }
   if (!schema.is_structured()) return;
-  for (auto& child : schema) inline_references(child);
+  for (auto& child : schema) inline_references(child, file);
 }
 
 // What an editor says about the text as it is written.

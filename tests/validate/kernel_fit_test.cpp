@@ -19,7 +19,7 @@ struct Step {
   Scenario scenario =
       load_scenario(std::string(STAGECRAFT_SOURCE_DIR) + "/scenarios/llama-3-8b-one-node.json", {}, library);
   Topology topology = build_topology(scenario.cluster);
-  Calibration calibration = load_calibration(scenario.calibration, library);
+  Calibration calibration = calibration_of(scenario, library);
   Plan plan = make_plan(scenario);
   StepWork work;
 
