@@ -22,6 +22,11 @@ double rate(const NcclCandidate& candidate, const NcclMachine& machine, const Nc
       return system.nvls_rate;
     case NcclAlgorithm::p2p:
       return machine.nodes > 1 ? system.peer_network_rate : system.peer_rate;
+    case NcclAlgorithm::two_tier: {
+      const double nodes = machine.nodes, per_node = std::ceil(machine.ranks / nodes);
+      const double inside = (1 - 1 / per_node) / machine.peer, across = (1 - 1 / nodes) / machine.peer_network;
+      return (inside + across) / (inside / system.peer_rate + across / system.peer_network_rate);
+    }
     case NcclAlgorithm::tree:
     case NcclAlgorithm::ring:
     case NcclAlgorithm::collnet_direct:
@@ -51,6 +56,7 @@ NcclCandidate nccl_choice(NcclOp op, Bytes bytes, const NcclMachine& machine, co
   NcclCandidate best;
   double least = 0;
   for (const NcclCandidate& candidate : nccl_candidates(op, machine, tuner)) {
+    if (only.empty() && is_of_frameworks(candidate.algorithm)) continue;
     if (!only.empty() && std::find(only.begin(), only.end(), candidate.algorithm) == only.end()) continue;
     if (candidate.bus <= 0) continue;
     const double time = candidate.latency_us + wire / (candidate.bus * correction(candidate, bytes.value, tuner) * 1e3);
@@ -76,6 +82,8 @@ NcclTime nccl_time(NcclOp op, Bytes bytes, const NcclMachine& machine, const Ncc
   }
   if (ran.algorithm == NcclAlgorithm::p2p) {
     us += system.peer_us;
+  } else if (ran.algorithm == NcclAlgorithm::two_tier) {
+    us += 2 * system.peer_us;
   } else if (ran.protocol != NcclProtocol::ll) {
     us += system.sqrt_us * std::sqrt(bytes.value);
   }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array<const char*, 7> ops{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                          "broadcast",  "reduce",     "sendrecv"};
-constexpr std::array<const char*, 8> algorithms{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree",
-                                                "pat",  "p2p"};
+constexpr std::array<const char*, 9> algorithms{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree",
+                                                "pat",  "p2p",  "two_tier"};
 constexpr std::array<const char*, 3> protocols{"LL", "LL128", "Simple"};
 
 }  // namespace

@@ -70,6 +70,33 @@ TEST_CASE("all-to-all across nodes is bound by one NIC per GPU") {
   CHECK(time.ran.algorithm == NcclAlgorithm::p2p);
 }
 
+TEST_CASE("an all-to-all in two tiers moves rows inside the node first, and only when it is asked for") {
+  const NcclTuner tuner = load_nccl_tuner(shipped_library());
+  const std::vector<NcclAlgorithm> two_tier{NcclAlgorithm::two_tier};
+  const NcclTime time = nccl_time(NcclOp::all_to_all, {0x1p33}, hopper(4, 32), tuner, NcclSystem{}, two_tier);
+  // 7 of 8 parts over NVLink (376 GB/s), then 3 of 4 over the own NIC (48 GB/s); a hop of 3.4 us and one of 14.
+  CHECK(time.total.value * 1e6 == Approx(3.4 + 14 + 0x1p33 * (0.875 / 376e3 + 0.75 / 48e3)));
+  // A flat one sends 31 of 32 parts over the NIC, which counts on two nodes of eight: 15/16 against 1/2 and 7/8 of
+  // NVLink.
+  const auto on_two = [&](const std::vector<NcclAlgorithm>& only) {
+    return nccl_time(NcclOp::all_to_all, {0x1p33}, hopper(2, 16), tuner, NcclSystem{}, only).total.value;
+  };
+  CHECK(on_two({}) / on_two(two_tier) == Approx((15.0 / 16 / 48) / (0.5 / 48 + 0.875 / 376)).epsilon(0.001));
+  CHECK(nccl_choice(NcclOp::all_to_all, {0x1p33}, hopper(2, 16), tuner).algorithm == NcclAlgorithm::p2p);
+  CHECK_THROWS_AS(nccl_choice(NcclOp::all_to_all, {8}, hopper(1, 8), tuner, two_tier), std::invalid_argument);
+}
+
+TEST_CASE("a system's rates scale each tier by its own") {
+  const NcclTuner tuner = load_nccl_tuner(shipped_library());
+  NcclSystem system;
+  system.peer_us = 5;
+  system.peer_rate = 0.5;
+  system.peer_network_rate = 0.8;
+  const NcclTime time =
+      nccl_time(NcclOp::all_to_all, {0x1p33}, hopper(4, 32), tuner, system, {NcclAlgorithm::two_tier});
+  CHECK(time.total.value * 1e6 == Approx(2 * 5 + 3.4 + 14 + 0x1p33 * (0.875 / 188e3 + 0.75 / 38.4e3)));
+}
+
 TEST_CASE("without NVLink there is no LL128, and one GPU per node gathers over parallel trees") {
   const NcclTuner tuner = load_nccl_tuner(shipped_library());
   NcclMachine machine = hopper(1, 8);
