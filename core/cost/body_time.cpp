@@ -68,8 +68,9 @@ TimeEstimate slower(const TimeEstimate& time, double reached) {
   return {time.expected / reached, time.low / reached, time.high / reached, time.evidence};
 }
 
-PartTime time_part(const CostModel& model, const BodyPart& part) {
-  PartTime timed;
+void time_part(const CostModel& model, const BodyPart& part, PartTime& timed) {
+  timed.times.clear();
+  timed.kernels = timed.host = 0;
   timed.times.reserve(part.segments.size());
   const double of_framework = model.law.collective_efficiency;
   for (const Segment& segment : part.segments) {
@@ -97,7 +98,6 @@ PartTime time_part(const CostModel& model, const BodyPart& part) {
     timed.kernels += timed.times.back().expected.value;
     if (!is_host_work(segment.kernel.kind)) timed.host += model.law.host_launch_s * segment.kernel.launches;
   }
-  return timed;
 }
 
 bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
@@ -159,15 +159,25 @@ double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, doub
   return left_s + longer_s;
 }
 
-BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
-  BodyTime result;
+/// Room for the parts of a body, kept from one to the next.
+struct Workspace {
   std::vector<PartTime> parts;
+  std::vector<double> paced_s, free_s;  // of a part's segments
+};
+
+BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, Workspace& work) {
+  BodyTime result;
+  std::vector<PartTime>& parts = work.parts;
+  std::vector<double>& paced_s = work.paced_s;
+  std::vector<double>& free_s = work.free_s;
+  if (parts.size() < body.parts.size()) parts.resize(body.parts.size());
   double kernels = 0, host = 0;
-  for (const BodyPart& part : body.parts) {
-    parts.push_back(time_part(model, part));
-    kernels += parts.back().kernels * part.repeat;
-    host += parts.back().host * part.repeat;
+  for (std::size_t p = 0; p < body.parts.size(); ++p) {
+    time_part(model, body.parts[p], parts[p]);
+    kernels += parts[p].kernels * body.parts[p].repeat;
+    host += parts[p].host * body.parts[p].repeat;
   }
+  result.segments.reserve(body.parts.size());
   const double stretch = kernels > 0 ? std::max(1.0, host / kernels) : 1.0;
   Doubt doubt;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
@@ -175,7 +185,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     const double repeat = part.repeat;
     std::vector<SegmentTime>& segments = result.segments.emplace_back();
     segments.reserve(part.segments.size());
-    std::vector<double> paced_s;
+    paced_s.clear();
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const Segment& segment = part.segments[i];
       const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
@@ -189,7 +199,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
     }
     double wait = wait_in_block(model, part, paced_s);
     result.waiting += Seconds{wait * repeat};
-    std::vector<double> free_s = paced_s;
+    free_s = paced_s;
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
       double seconds = paced_s[i];
@@ -217,7 +227,8 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan) {
 std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, const Plan& plan) {
   std::vector<BodyTime> times;
   times.reserve(bodies.bodies.size());
-  for (const Body& body : bodies.bodies) times.push_back(time_body(model, body, plan));
+  Workspace work;
+  for (const Body& body : bodies.bodies) times.push_back(time_body(model, body, plan, work));
   return times;
 }
 
