@@ -50,6 +50,8 @@ int run_search(const Words& words, const Console& console) {
        {"search --model gpt-7.5b --cluster selene --gpus 64 --global-batch 512", "without a scenario"},
        {"search my.json --vary parallel.tensor=4,8 --vary recompute=selective,full", "a smaller space"},
        {"search my.json --objective tokens_per_s --objective peak_memory_bytes --pareto front.svg", "a Pareto front"},
+       {"search my.json --output all.csv --format csv --resume",
+        "go on after Ctrl+C, kill -9 or a crash; what was computed is in all.csv.journal"},
        {"search my.json --write best.json", "the winner as a scenario"}});
   app->add_option("FILE", request.file, "A scenario; its degrees are only a start");
   app->add_option("--model", request.model, "A model instead of a scenario")->type_name("MODEL");
@@ -63,13 +65,16 @@ int run_search(const Words& words, const Console& console) {
   add_search_options(*app, request);
   app->add_option("--write", write, "Write the winner as a scenario")->type_name("FILE");
   app->add_option("--pareto", svg, "Write a scatter of the first two objectives as SVG")->type_name("FILE");
+  add_journal_options(*app, request.journal, "search");
   add_format(*app, format, {"text", "csv", "json", "md"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   check_source(request);
   if (!svg.empty() && request.objectives.size() < 2)
     throw UsageError("--pareto draws two objectives; give --objective twice");
-  keep_apart({request.file}, {{"--output", output}, {"--pareto", svg}, {"--write", write}});
+  settle_journal(request.journal, output, "search");
+  request.written = {{"--output", output}, {"--pareto", svg}, {"--write", write}, {"--journal", request.journal.path}};
+  keep_apart({request.file}, request.written);
 
   const SearchRun run = run_request(request, console);
   std::string text;

@@ -16,6 +16,7 @@
 #include "estimate/steady_state.hpp"
 #include "progress.hpp"
 #include "schedule/lower.hpp"
+#include "search_journal.hpp"
 #include "worker_pool.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
 #include "sim/simulate.hpp"
@@ -49,6 +50,26 @@ Scenario load_request(const SearchRequest& request, const Library& library) {
   const std::vector<std::string> overrides = search_overrides(request, library);
   if (!request.file.empty()) return load_scenario(request.file, overrides, library);
   return parse_scenario(scenario_text(request), "search", overrides, library);
+}
+
+/// Candidates are judged on several threads.
+struct WatchedJudging {
+  std::mutex showing;
+  std::int64_t total = 0;
+  std::optional<Progress> lines;
+};
+
+std::function<void(std::int64_t, std::int64_t)> a_line_a_second(WatchedJudging& watched, std::int64_t candidates) {
+  const auto begin = [&watched](std::int64_t total) {
+    watched.total = total;
+    watched.lines.emplace(total, "candidates judged", true);
+  };
+  begin(candidates);
+  return [&watched, begin](std::int64_t done, std::int64_t total) {
+    const std::lock_guard lock(watched.showing);
+    if (total != watched.total) begin(total);  // some were known, or it is another list
+    watched.lines->reach(done);
+  };
 }
 
 void show_progress(std::int64_t done, std::int64_t total) {
@@ -120,16 +141,16 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
   if (candidates.empty())
     throw UsageError(fmt::format("no layout multiplies to {} GPUs with a global batch of {} in the space asked for",
                                  run.gpus, scenario.run.batch.global));
+  (void)search_objectives(options.objectives, scenario.run.training);
+  std::vector<std::string> files;
+  const SweepIdentity identity = identify(request, scenario, library, files);
+  keep_apart(files, request.written);
+  SearchJournal journal = open_search_journal(request, identity, console);
+  attach(run.options, journal);
   const bool shows = console.colour_messages && candidates.size() > 2000 && !request.progress;
   if (shows) run.options.progress = show_progress;
-  std::mutex showing;  // candidates are judged on several threads
-  Progress judged(static_cast<std::int64_t>(candidates.size()), "candidates judged", true);
-  if (request.progress) {
-    run.options.progress = [&](std::int64_t done, std::int64_t) {
-      const std::lock_guard lock(showing);
-      judged.reach(done);
-    };
-  }
+  WatchedJudging watched;
+  if (request.progress) run.options.progress = a_line_a_second(watched, static_cast<std::int64_t>(candidates.size()));
   Simulate simulate_one;
 #ifdef STAGECRAFT_HAVE_SIM
   std::optional<Progress> simulated;
@@ -143,6 +164,7 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
   run.result = search(run.context, candidates, run.options, simulate_one);
   if (run.result.ranking.empty() && asked.optimizer_home.empty() && asked.activations_home.empty()) {
     asked.optimizer_home = asked.activations_home = {Home::gpu, Home::host};
+    run.options.first_number = static_cast<std::int64_t>(candidates.size());  // in the journal, behind those before
     candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
     SearchResult offloaded = search(run.context, candidates, run.options, simulate_one);
     if (!offloaded.ranking.empty()) {
@@ -152,6 +174,7 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
   }
   if (shows) std::fputs("\r\x1b[K", stderr);
   run.options.progress = nullptr;
+  detach(run.options);
   return run;
 }
 

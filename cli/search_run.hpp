@@ -2,6 +2,7 @@
 // A search from the words of a command line to its result; search and suggest share it.
 
 #include "command_line.hpp"
+#include "journal.hpp"
 #include "search/search.hpp"
 
 namespace stagecraft::cli {
@@ -17,6 +18,8 @@ struct SearchRequest {
   int threads = 0;
   bool estimate = false;
   bool progress = false;  // a line a second on standard error
+  JournalOptions journal;
+  std::vector<Written> written;  // places that are written, kept apart from every file that is read
 };
 
 struct SearchRun {

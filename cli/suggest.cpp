@@ -87,7 +87,7 @@ int run_suggest(const Words& words, const Console& console) {
   add_format(*app, format, {"text", "json"});
   add_output(*app, output);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
-  keep_apart({}, {{"--output", output}, {"--write", write}});
+  request.written = {{"--output", output}, {"--write", write}};
 
   if (request.global_batch == 0)
     request.global_batch =

@@ -3,41 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 
-#include "base/file_io.hpp"
-#include "base/input_error.hpp"
-#include "calibration_files.hpp"
 #include "exit_code.hpp"
+#include "input_checksum.hpp"
 #include "progress.hpp"
 #include "search_verbs.hpp"
 #include "sweep_output.hpp"
 #include "sweep_point.hpp"
-#include "trace/crc32.hpp"
 #include "worker_pool.hpp"
 
 namespace stagecraft::cli {
 namespace {
 
-struct Shard {
-  std::int64_t index = 1, count = 1;
-};
-
-/// "2/8": the second of eight. Point n belongs to shard n mod count + 1.
-Shard parse_shard(const std::string& text) {
-  Shard shard;
-  char rest = 0;
-  const bool read = std::sscanf(text.c_str(), "%ld/%ld%c", &shard.index, &shard.count, &rest) == 2;
-  if (!read || shard.count < 1 || shard.count > most_points_of_a_sweep || shard.index < 1 || shard.index > shard.count)
-    throw UsageError(fmt::format("--shard: got {}, expected INDEX/COUNT with INDEX from 1 to COUNT, as in 2/8", text));
-  return shard;
+Shard shard_of(const std::string& text) {
+  if (text.empty()) return {};
+  if (const std::optional<Shard> shard = parse_shard(text)) return *shard;
+  throw UsageError(fmt::format("--shard: got {}, expected INDEX/COUNT with INDEX from 1 to COUNT, as in 2/8", text));
 }
 
 struct SweepOptions {
-  std::string file, journal, shard;
+  std::string file, shard;
   std::vector<std::string> overrides, vary, objectives;
-  bool estimate = false, resume = false, restart = false, progress = false;
+  bool estimate = false, progress = false;
+  JournalOptions journal;
   int workers = 0;
   SweepOutput where;
 };
@@ -49,18 +37,7 @@ std::vector<std::string> all_overrides(const SweepOptions& options, const std::v
   return overrides;
 }
 
-/// Checksum of the files behind the first point; loading it finds mistakes in paths before any work starts.
-std::string checksum_of_inputs(const SweepOptions& options, const std::vector<SweepAxis>& axes, const Console& console,
-                               std::vector<std::string>& files) {
-  const Library library = default_library(console.executable);
-  const Scenario scenario = load_scenario(options.file, all_overrides(options, axes, 0), library);
-  files = scenario.files;
-  for (const std::string& file : calibration_files(scenario, library)) files.push_back(file);
-  std::uint32_t sum = crc32("stagecraft " STAGECRAFT_VERSION);
-  for (const std::string& file : files) sum = crc32(read_file(file), sum);
-  return fmt::format("{:08x}", sum);
-}
-
+/// Loading the first point finds mistakes in paths before any work starts.
 SweepIdentity identify(const SweepOptions& options, const Console& console, std::vector<std::string>& files) {
   SweepIdentity identity;
   identity.scenario = options.file;
@@ -68,28 +45,22 @@ SweepIdentity identify(const SweepOptions& options, const Console& console, std:
   identity.fixed = options.overrides;
   for (const std::string& text : options.vary) identity.axes.push_back(parse_axis(text));
   identity.objectives = options.objectives;
+  identity.shard = shard_of(options.shard);
   (void)objectives_of(options.objectives);
   (void)count_points(identity.axes);
-  identity.inputs = checksum_of_inputs(options, identity.axes, console, files);
+  const Library library = default_library(console.executable);
+  identity.inputs =
+      input_checksum(load_scenario(options.file, all_overrides(options, identity.axes, 0), library), library, files);
   return identity;
 }
 
-std::optional<Journal> open_journal(const SweepOptions& options, const SweepIdentity& identity, JournalContent& found) {
-  if (options.journal.empty()) return std::nullopt;
-  if (options.restart && file_exists(options.journal)) {
-    (void)read_journal(options.journal);  // never throw away what is no journal
-    std::filesystem::remove(options.journal);
-  }
-  if (options.resume) return Journal::resume(options.journal, identity, found);
-  return Journal::create(options.journal, identity);
-}
-
-/// Of a shard, the points that are not there yet. Those whose process died are tried again.
-std::vector<std::int64_t> points_left(const Shard& shard, std::int64_t total, const JournalContent& found) {
+/// Of its shard, the points that are not there yet. Those whose process died are tried again.
+std::vector<std::int64_t> points_left(const SweepIdentity& identity, const std::map<std::int64_t, Point>& found) {
   std::vector<std::int64_t> left;
-  for (std::int64_t number = shard.index - 1; number < total; number += shard.count) {
-    const auto known = found.points.find(number);
-    if (known == found.points.end() || known->second.status == PointStatus::failed) left.push_back(number);
+  const std::int64_t total = count_points(identity.axes);
+  for (std::int64_t number = identity.shard.index - 1; number < total; number += identity.shard.count) {
+    const auto known = found.find(number);
+    if (known == found.end() || known->second.status == PointStatus::failed) left.push_back(number);
   }
   return left;
 }
@@ -109,7 +80,7 @@ void run_points(const SweepOptions& options, const std::vector<SweepAxis>& axes,
     } else {
       point = {number, values_of_point(axes, number), PointStatus::failed, {}, how, false};
     }
-    if (journal) journal->append(point);
+    if (journal) journal->append(point_line(point));
     points.insert_or_assign(number, std::move(point));
     progress.advance();
   };
@@ -120,10 +91,7 @@ void run_points(const SweepOptions& options, const std::vector<SweepAxis>& axes,
 void refuse_contradictions(SweepOptions& options) {
   if (options.vary.empty())
     throw UsageError("sweep: nothing to vary; give --vary PATH=VALUES, as in --vary batch.micro=1,2,4");
-  if (options.resume && options.restart) throw UsageError("--resume and --restart contradict each other");
-  if (options.journal.empty() && !options.where.output.empty()) options.journal = options.where.output + ".journal";
-  if ((options.resume || options.restart) && options.journal.empty())
-    throw UsageError("--resume and --restart need the journal of a sweep: give --output or --journal as it was given");
+  settle_journal(options.journal, options.where.output, "sweep");
   if (options.objectives.empty()) options.objectives = {"tokens_per_s", "peak_memory_bytes"};
   if (!options.where.svg.empty() && options.objectives.size() < 2)
     throw UsageError("--pareto draws two objectives; give --objective twice");
@@ -149,9 +117,7 @@ void add_options(CLI::App& app, SweepOptions& options) {
       ->type_name("N")
       ->check(number_between(1, 1024));
   app.add_flag("--progress", options.progress, "A line with rate and time left every second, for programs that watch");
-  app.add_option("--journal", options.journal, "Where finished points are kept (OUTPUT.journal)")->type_name("FILE");
-  app.add_flag("--resume", options.resume, "Go on with the journal of a sweep that was interrupted");
-  app.add_flag("--restart", options.restart, "Throw the journal of an earlier sweep away");
+  add_journal_options(app, options.journal, "sweep");
   app.add_option("--shard", options.shard, "Only the I-th of N parts of the points, from 1; see stagecraft merge")
       ->type_name("I/N");
   add_sweep_output(app, options.where);
@@ -173,25 +139,26 @@ int run_sweep(const Words& words, const Console& console) {
   add_options(*app, options);
   if (const auto help = parse(*app, words)) return console.print(*help), ok;
   refuse_contradictions(options);
-  const Shard shard = options.shard.empty() ? Shard{} : parse_shard(options.shard);
+  (void)shard_of(options.shard);  // a mistake in it comes before those in files
   const std::vector<Written> written{
-      {"--output", options.where.output}, {"--pareto", options.where.svg}, {"--journal", options.journal}};
+      {"--output", options.where.output}, {"--pareto", options.where.svg}, {"--journal", options.journal.path}};
   keep_apart({options.file}, written);
 
   std::vector<std::string> files;
   const SweepIdentity identity = identify(options, console, files);
   keep_apart(files, written);
-  JournalContent found;
-  std::optional<Journal> journal = open_journal(options, identity, found);
-  const std::vector<std::int64_t> left = points_left(shard, count_points(identity.axes), found);
-  if (options.resume)
-    console.message("sweep", fmt::format("{} points are there, {} are left", found.points.size(), left.size()));
-  run_points(options, identity.axes, left, journal, found.points, console);
+  std::map<std::int64_t, Point> found;
+  std::optional<Journal> journal = open_journal(options.journal, identity, [&](const std::string& line) {
+    Point point = read_journal_point(line, identity, options.journal.path);
+    found.insert_or_assign(point.number, std::move(point));
+  });
+  const std::vector<std::int64_t> left = points_left(identity, found);
+  if (options.journal.resume)
+    console.message("sweep", fmt::format("{} points are there, {} are left", found.size(), left.size()));
+  run_points(options, identity.axes, left, journal, found, console);
 
   std::vector<Point> points;
-  for (auto& [number, point] : found.points) {
-    if (number % shard.count == shard.index - 1) points.push_back(std::move(point));
-  }
+  for (auto& [number, point] : found) points.push_back(std::move(point));
   write_points(identity, std::move(points), options.where, console);
   return ok;
 }

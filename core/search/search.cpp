@@ -43,24 +43,68 @@ void in_parallel(const SearchContext& context, std::size_t count, int threads, W
   for (std::thread& other : others) other.join();
 }
 
+/// What an interrupted search found out of the candidate at that level; nullptr if nothing.
+template <class Found>
+const Found* known_of(const SearchOptions& options, std::map<std::int64_t, Found> SearchRecord::*level,
+                      const Ranked& ranked) {
+  if (options.known == nullptr) return nullptr;
+  const std::map<std::int64_t, Found>& found = options.known->*level;
+  const auto at = found.find(options.first_number + ranked.point.number);
+  return at == found.end() ? nullptr : &at->second;
+}
+
+void tell(const SearchOptions& options, const SearchRecord& news) {
+  if (options.found && !news.empty()) options.found(news);
+}
+
+void enter(Ranked& ranked, const Judgement& judgement) {
+  ranked.judgement = judgement;
+  ranked.timed_by = judgement.reason.empty() ? TimedBy::bound : TimedBy::nothing;
+  ranked.point.values = candidate_values(ranked.candidate);
+}
+
+/// Candidates in an order that judges alike ones together, without those that are known.
+std::vector<Ranked*> left_to_judge(const SearchContext& context, std::vector<Ranked>& all,
+                                   const SearchOptions& options) {
+  std::vector<Ranked*> left;
+  for (Ranked& ranked : all) {
+    const Judgement* const known = known_of(options, &SearchRecord::judged, ranked);
+    if (known == nullptr) {
+      left.push_back(&ranked);
+      continue;
+    }
+    enter(ranked, *known);
+    if (known->reason.empty()) ranked.judgement.training = &context.scenario.run.training;
+  }
+  std::stable_sort(left.begin(), left.end(),
+                   [](const Ranked* a, const Ranked* b) { return schedule_comes_before(a->candidate, b->candidate); });
+  return left;
+}
+
+/// At once, or in rounds of a second or so if somebody keeps what is found.
 std::vector<Ranked> judge_all(const SearchContext& context, const std::vector<Candidate>& candidates,
                               const SearchOptions& options) {
-  std::vector<std::size_t> order(candidates.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return schedule_comes_before(candidates[a], candidates[b]); });
   std::vector<Ranked> all(candidates.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].candidate = candidates[i];
+    all[i].point.number = static_cast<std::int64_t>(i);
+  }
+  const std::vector<Ranked*> left = left_to_judge(context, all, options);
+  const std::size_t round = options.found ? std::size_t{256} * static_cast<std::size_t>(options.threads) : left.size();
   std::atomic<std::int64_t> done{0};
-  in_parallel(context, order.size(), options.threads, [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
-    Ranked& ranked = all[order[i]];
-    ranked.candidate = candidates[order[i]];
-    ranked.judgement = judge(context, scenario, ranked.candidate, cache);
-    ranked.timed_by = ranked.judgement.reason.empty() ? TimedBy::bound : TimedBy::nothing;
-    ranked.point.number = static_cast<std::int64_t>(order[i]);
-    ranked.point.values = candidate_values(ranked.candidate);
-    const std::int64_t now = ++done;
-    if (options.progress && now % 256 == 0) options.progress(now, static_cast<std::int64_t>(order.size()));
-  });
+  for (std::size_t begin = 0; begin < left.size(); begin += round) {
+    const std::size_t end = std::min(left.size(), begin + round);
+    in_parallel(context, end - begin, options.threads, [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
+      Ranked& ranked = *left[begin + i];
+      enter(ranked, judge(context, scenario, ranked.candidate, cache));
+      const std::int64_t now = ++done;
+      if (options.progress && now % 256 == 0) options.progress(now, static_cast<std::int64_t>(left.size()));
+    });
+    SearchRecord news;
+    for (std::size_t i = begin; i < end && options.found; ++i)
+      news.judged[options.first_number + left[i]->point.number] = left[i]->judgement;
+    tell(options, news);
+  }
   return all;
 }
 
@@ -106,6 +150,31 @@ std::vector<Ranked*> by_bound(std::vector<Ranked>& fitting, const PointColumn& f
   return order;
 }
 
+/// Those that are not known, in closed form.
+void time_round(const SearchContext& context, const std::vector<Ranked*>& round, const SearchOptions& options) {
+  std::vector<Ranked*> left;
+  const auto enter_time = [](Ranked& ranked, double seconds) {
+    ranked.closed_form_s = seconds;
+    ranked.timed_by = TimedBy::closed_form;
+    update(ranked);
+  };
+  for (Ranked* ranked : round) {
+    const double* const known = known_of(options, &SearchRecord::closed_form_s, *ranked);
+    if (known == nullptr) {
+      left.push_back(ranked);
+    } else {
+      enter_time(*ranked, *known);
+    }
+  }
+  in_parallel(context, left.size(), options.threads, [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
+    enter_time(*left[i], closed_form_s(context, scenario, left[i]->candidate, cache));
+  });
+  SearchRecord news;
+  for (const Ranked* ranked : left)
+    news.closed_form_s[options.first_number + ranked->point.number] = ranked->closed_form_s;
+  tell(options, news);
+}
+
 /// In rounds of a fixed size, so that the number of threads does not change what is timed.
 void time_in_closed_form(const SearchContext& context, const std::vector<Ranked*>& order, const Columns& objectives,
                          const SearchOptions& options, SearchResult& result) {
@@ -119,15 +188,19 @@ void time_in_closed_form(const SearchContext& context, const std::vector<Ranked*
     std::stable_sort(unpruned.begin(), unpruned.end(), [](const Ranked* a, const Ranked* b) {
       return schedule_comes_before(a->candidate, b->candidate);
     });
-    in_parallel(context, unpruned.size(), options.threads,
-                [&](Scenario& scenario, ScheduleCache& cache, std::size_t i) {
-                  unpruned[i]->closed_form_s = closed_form_s(context, scenario, unpruned[i]->candidate, cache);
-                  unpruned[i]->timed_by = TimedBy::closed_form;
-                  update(*unpruned[i]);
-                });
+    time_round(context, unpruned, options);
     for (const Ranked* ranked : unpruned) pruner.add(ranked->point.figures);
     result.timed += static_cast<std::int64_t>(unpruned.size());
   }
+}
+
+double simulated_s(const Ranked& ranked, const SearchOptions& options, const Simulate& simulate) {
+  if (const double* const known = known_of(options, &SearchRecord::simulated_s, ranked)) return *known;
+  SearchRecord news;
+  const double seconds = simulate(ranked.candidate);
+  news.simulated_s[options.first_number + ranked.point.number] = seconds;
+  tell(options, news);
+  return seconds;
 }
 
 /// Best first by what is known of them. Returns whether all that could win were simulated.
@@ -145,7 +218,7 @@ bool simulate_head(std::vector<Ranked*> fitting, const Columns& objectives, cons
       proved = false;
       break;
     }
-    ranked->simulated_s = simulate(ranked->candidate);
+    ranked->simulated_s = simulated_s(*ranked, options, simulate);
     ranked->timed_by = TimedBy::simulation;
     ++result.simulated;
     update(*ranked);
@@ -245,10 +318,15 @@ PointFigures figures_at(const Judgement& judgement, const Candidate& candidate, 
   return figures;
 }
 
+std::vector<const PointColumn*> search_objectives(const std::vector<std::string>& keys, const TrainingSpec& training) {
+  const Columns objectives = objectives_of(keys);
+  for (const PointColumn* objective : objectives) refuse_unknown_at_bound(*objective, training);
+  return objectives;
+}
+
 SearchResult search(const SearchContext& context, const std::vector<Candidate>& candidates,
                     const SearchOptions& options, const Simulate& simulate) {
-  const Columns objectives = objectives_of(options.objectives);
-  for (const PointColumn* objective : objectives) refuse_unknown_at_bound(*objective, context.scenario.run.training);
+  const Columns objectives = search_objectives(options.objectives, context.scenario.run.training);
   SearchResult result;
   result.candidates = static_cast<std::int64_t>(candidates.size());
   std::vector<Ranked> fitting;

@@ -7,6 +7,7 @@
 
 #include "search/evaluate.hpp"
 #include "search/point.hpp"
+#include "search/search_record.hpp"
 
 namespace stagecraft {
 
@@ -18,7 +19,10 @@ struct SearchOptions {
   std::int64_t keep = 10;                                  // how many of the ranking are timed exactly
   std::int64_t most_simulations = 24;                      // 0: the closed form decides
   int threads = 1;
-  std::function<void(std::int64_t done, std::int64_t total)> progress;
+  std::function<void(std::int64_t done, std::int64_t total)> progress;  // of the candidates that are left to judge
+  const SearchRecord* known = nullptr;                                  // of an interrupted search; not computed again
+  std::function<void(const SearchRecord& news)> found;  // what was computed, as it comes, on the calling thread
+  std::int64_t first_number = 0;                        // of the candidates, in both records
 };
 
 enum class TimedBy : std::uint8_t { nothing, bound, closed_form, simulation };
@@ -48,9 +52,13 @@ struct SearchResult {
 
 /// A candidate is timed in closed form unless `keep` timed ones are already at least as good in every objective as it
 /// could be at its bound; then the same with simulated times, until `most_simulations`. Deterministic for any number of
-/// threads. Throws InputError for an unknown objective.
+/// threads, and for any part of it known. Throws InputError for an unknown objective.
 SearchResult search(const SearchContext& context, const std::vector<Candidate>& candidates,
                     const SearchOptions& options, const Simulate& simulate);
+
+/// The columns of these keys. Throws InputError for one that is unknown, or that time and memory of a candidate do not
+/// decide.
+std::vector<const PointColumn*> search_objectives(const std::vector<std::string>& keys, const TrainingSpec& training);
 
 /// What a candidate's figures are if its step takes `seconds`.
 PointFigures figures_at(const Judgement& judgement, const Candidate& candidate, double seconds);

@@ -86,6 +86,8 @@ std::vector<Sensitivity> sensitivities(const SearchContext& context, const Searc
   how.keep = 1;
   how.most_simulations = 0;
   how.progress = nullptr;
+  how.known = nullptr;  // of another context
+  how.found = nullptr;
   std::vector<Sensitivity> found;
   for (const Change& change : changes()) {
     SearchContext changed = context;

@@ -11,8 +11,11 @@ namespace stagecraft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr const char* form = "stagecraft sweep journal 1";
 constexpr std::size_t largest_journal = std::size_t{4} << 30;
+
+std::string form_of(const char* verb) {
+  return fmt::format("stagecraft {} journal 1", verb);
+}
 
 [[noreturn]] void refuse(const std::string& path, const std::string& got, const std::string& expected) {
   throw InputError(InputProblem{path, 0, 0, "", got, expected, ""});
@@ -20,16 +23,22 @@ constexpr std::size_t largest_journal = std::size_t{4} << 30;
 
 }  // namespace
 
+std::string verb_of(const SweepIdentity& identity) {
+  return identity.search ? "search" : "sweep";
+}
+
 std::string journal_header(const SweepIdentity& identity) {
   Json axes = Json::array();
   for (const SweepAxis& axis : identity.axes) axes.push_back({{"path", axis.path}, {"values", axis.values}});
-  const Json header = {{"form", form},
-                       {"scenario", identity.scenario},
-                       {"inputs", identity.inputs},
-                       {"kind", identity.kind},
-                       {"set", identity.fixed},
-                       {"axes", axes},
-                       {"objectives", identity.objectives}};
+  Json header = {{"form", form_of(verb_of(identity).c_str())},
+                 {"scenario", identity.scenario},
+                 {"inputs", identity.inputs},
+                 {"kind", identity.kind},
+                 {"set", identity.fixed},
+                 {"axes", axes},
+                 {"objectives", identity.objectives}};
+  if (identity.shard.count > 1) header["shard"] = to_text(identity.shard);
+  if (identity.search) header["options"] = identity.options;
   return header.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -37,7 +46,9 @@ SweepIdentity read_journal_header(const std::string& line, const std::string& pa
   SweepIdentity identity;
   try {
     const Json header = Json::parse(line);
-    if (header.at("form").get<std::string>() != form) refuse(path, header.at("form").dump(), form);
+    const std::string form = header.at("form").get<std::string>();
+    identity.search = form == form_of("search");
+    if (!identity.search && form != form_of("sweep")) refuse(path, header.at("form").dump(), form_of("sweep"));
     identity.scenario = header.at("scenario").get<std::string>();
     identity.inputs = header.at("inputs").get<std::string>();
     identity.kind = header.at("kind").get<std::string>();
@@ -45,39 +56,57 @@ SweepIdentity read_journal_header(const std::string& line, const std::string& pa
     for (const Json& axis : header.at("axes"))
       identity.axes.push_back({axis.at("path").get<std::string>(), axis.at("values").get<std::vector<std::string>>()});
     identity.objectives = header.at("objectives").get<std::vector<std::string>>();
+    if (header.contains("shard")) {
+      const std::optional<Shard> shard = parse_shard(header.at("shard").get<std::string>());
+      if (!shard) refuse(path, header.at("shard").dump(), "a shard, as in 2/8");
+      identity.shard = *shard;
+    }
+    if (identity.search) identity.options = header.at("options").get<std::vector<std::string>>();
   } catch (const Json::exception&) {
-    refuse(path, line.substr(0, 60), "a journal of stagecraft sweep");
+    refuse(path, line.substr(0, 60), "a journal of stagecraft sweep or search");
   }
-  (void)count_points(identity.axes);
+  if (!identity.search) (void)count_points(identity.axes);
   return identity;
 }
 
 Point read_journal_point(const std::string& line, const SweepIdentity& identity, const std::string& path) {
   Point point = read_point_line(line, path);
   const bool known = point.number >= 0 && point.number < count_points(identity.axes) &&
+                     holds(identity.shard, point.number) &&
                      point.values == values_of_point(identity.axes, point.number);
   if (!known) refuse(path, fmt::format("point {}", point.number), "a point of this sweep");
   return point;
 }
 
-JournalContent read_journal(const std::string& path) {
+std::size_t read_journal_lines(const std::string& path, const std::function<void(const SweepIdentity&)>& begin,
+                               const std::function<void(const std::string& line)>& take) {
   const std::string text = read_file(path, largest_journal);
-  JournalContent content;
-  std::size_t begin = 0;
-  for (bool header = true; begin < text.size(); header = false) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    content.whole_bytes = begin;
-    if (header) {
-      content.identity = read_journal_header(line, path);
-      continue;
+  std::size_t at = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {
+    const std::string line = text.substr(at, end - at);
+    if (at == 0) {
+      begin(read_journal_header(line, path));
+    } else {
+      take(line);
     }
-    Point point = read_journal_point(line, content.identity, path);
-    content.points.insert_or_assign(point.number, std::move(point));
+    at = end + 1;
   }
-  if (content.whole_bytes == 0 && !text.empty()) refuse(path, text.substr(0, 60), "a journal of stagecraft sweep");
+  if (at == 0 && !text.empty()) refuse(path, text.substr(0, 60), "a journal of stagecraft sweep or search");
+  return at;
+}
+
+JournalContent read_journal(const std::string& path) {
+  JournalContent content;
+  content.whole_bytes = read_journal_lines(
+      path,
+      [&](const SweepIdentity& identity) {
+        if (identity.search) refuse(path, "a journal of a search", "a journal of stagecraft sweep");
+        content.identity = identity;
+      },
+      [&](const std::string& line) {
+        Point point = read_journal_point(line, content.identity, path);
+        content.points.insert_or_assign(point.number, std::move(point));
+      });
   return content;
 }
 

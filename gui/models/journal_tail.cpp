@@ -29,16 +29,17 @@ JournalTail::Piece JournalTail::read() {
     begin = end + 1;
   }
   offset_ += static_cast<std::int64_t>(begin);
+  if (identity_ && identity_->search) piece.more = false;
   at_once_ = begin == 0 && piece.more ? 2 * at_once_ : piece_bytes;
   if (at_once_ > longest_line || (!identity_ && !bytes.empty() && !bytes.starts_with('{')))
-    throw InputError(InputProblem{path_, 0, 0, "", bytes.substr(0, 60), "a journal of stagecraft sweep", ""});
+    throw InputError(InputProblem{path_, 0, 0, "", bytes.substr(0, 60), "a journal of stagecraft sweep or search", ""});
   return piece;
 }
 
 void JournalTail::take_line(const std::string& line, Piece& piece) {
   if (!identity_) {
     identity_ = read_journal_header(line, path_);
-  } else {
+  } else if (!identity_->search) {
     piece.points.push_back(read_journal_point(line, *identity_, path_));
   }
 }

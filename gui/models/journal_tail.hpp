@@ -1,5 +1,5 @@
 #pragma once
-// The journal of a sweep, read as it grows.
+// The journal of a sweep, read as it grows; of a search its first line only.
 
 #include <cstdint>
 #include <optional>

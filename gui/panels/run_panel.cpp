@@ -10,6 +10,7 @@
 #include "gui/panels/flow_layout.hpp"
 #include "gui/process/program.hpp"
 #include "gui/theme/combo.hpp"
+#include "gui/theme/progress_line.hpp"
 #include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
@@ -71,7 +72,7 @@ RunPanel::RunPanel(ScenarioDocument& document, QWidget* parent)
     : QWidget(parent),
       document_(document),
       log_(new QPlainTextEdit(this)),
-      progress_(new QProgressBar(this)),
+      progress_(make_progress_line(this)),
       state_(new QLabel(this)),
       cancel_(new QPushButton(tr("Cancel"), this)),
       steps_(new QSpinBox(this)),
@@ -130,12 +131,6 @@ RunPanel::RunPanel(ScenarioDocument& document, QWidget* parent)
   log_->setLineWrapMode(QPlainTextEdit::NoWrap);
   log_->setAccessibleName(tr("Log"));
   log_->setPlaceholderText(tr("What a run says appears here."));
-  progress_->setTextVisible(false);
-  progress_->setFixedHeight(4);
-  QSizePolicy keeps_place = progress_->sizePolicy();
-  keeps_place.setRetainSizeWhenHidden(true);
-  progress_->setSizePolicy(keeps_place);
-  progress_->hide();
   state_->setForegroundRole(QPalette::PlaceholderText);
 
   auto* const column = new QVBoxLayout(this);

@@ -5,8 +5,27 @@
 #include "base/input_error.hpp"
 #include "gui/theme/theme.hpp"
 #include "report/number_text.hpp"
+#include "search/space.hpp"
 
 namespace stagecraft::gui {
+namespace {
+
+/// Why a search cannot be restricted to these values; "" if it can.
+QString why_no_search(std::vector<SweepAxis> axes) {
+  try {
+    SearchSpace space;
+    for (SweepAxis& axis : axes) {
+      restrict_space(space, axis);
+      axis.values.resize(1);
+    }
+    (void)count_points(axes);  // no path twice
+  } catch (const InputError& error) {
+    return QString::fromStdString(error.what());
+  }
+  return {};
+}
+
+}  // namespace
 
 AxisList::AxisList(const std::vector<FormField>& fields, QWidget* parent)
     : QWidget(parent), fields_(fields), column_(new QVBoxLayout), summary_(new QLabel(this)) {
@@ -60,6 +79,7 @@ void AxisList::set_texts(const QStringList& texts) {
 
 void AxisList::judge() {
   problem_.clear();
+  search_problem_.clear();
   points_ = 0;
   std::vector<SweepAxis> axes;
   for (const AxisRow* const row : rows_) {
@@ -70,6 +90,7 @@ void AxisList::judge() {
       problem_ = tr("%1: give values, as in 1,2,4 or 1..8 or 1..64*2").arg(row->text());
     }
   }
+  search_problem_ = problem_.isEmpty() ? why_no_search(axes) : problem_;
   if (axes.empty() && problem_.isEmpty()) problem_ = tr("Choose a field to vary first.");
   if (problem_.isEmpty()) {
     try {
@@ -78,9 +99,16 @@ void AxisList::judge() {
       problem_ = QString::fromStdString(error.what());
     }
   }
-  const QString count = QString::fromStdString(grouped(static_cast<double>(points_)));
-  summary_->setText(points_ == 0 ? QString() : points_ == 1 ? tr("1 point") : tr("%1 points").arg(count));
+  show_summary();
   Q_EMIT changed();
+}
+
+void AxisList::show_summary() {
+  const QString count = QString::fromStdString(grouped(static_cast<double>(points_)));
+  QString text = points_ == 0 ? QString() : points_ == 1 ? tr("1 point") : tr("%1 points").arg(count);
+  if (!text.isEmpty() && !search_problem_.isEmpty()) text += tr("; not for a search");
+  summary_->setText(text);
+  summary_->setToolTip(search_problem_);
 }
 
 }  // namespace stagecraft::gui

@@ -1,5 +1,5 @@
 #pragma once
-// The fields that a sweep varies.
+// The fields that a sweep varies, and the values that a search is restricted to.
 
 #include <QLabel>
 #include <QStringList>
@@ -21,6 +21,8 @@ class AxisList : public QWidget {
   void set_texts(const QStringList& texts);
   /// "" if a sweep over all of it can start.
   QString problem() const { return problem_; }
+  /// "" if a search can be restricted to it; nothing at all restricts nothing.
+  QString search_problem() const { return search_problem_; }
   std::int64_t points() const { return points_; }
   std::vector<AxisRow*> rows() const { return rows_; }
   AxisRow* add(const QString& text);
@@ -30,12 +32,13 @@ class AxisList : public QWidget {
 
  private:
   void judge();
+  void show_summary();
 
   const std::vector<FormField>& fields_;
   QVBoxLayout* column_;
   std::vector<AxisRow*> rows_;
   QLabel* summary_;
-  QString problem_;
+  QString problem_, search_problem_;
   std::int64_t points_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "gui/panels/flow_layout.hpp"
 #include "gui/sweep/sweep_page.hpp"
 #include "gui/theme/combo.hpp"
+#include "gui/theme/progress_line.hpp"
 #include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
@@ -35,19 +36,18 @@ QWidget* SweepPage::build_controls() {
   output_->setPlaceholderText(tr("a new file for each sweep"));
   output_->setAccessibleName(tr("Results"));
   output_->setToolTip(
-      tr("A .json file; finished points go to its .journal as they come, from which an interrupted "
-         "sweep goes on"));
+      tr("A .json file; what is computed goes to its .journal as it comes, from which an interrupted "
+         "sweep or search goes on"));
   auto* const browse = button(QString::fromUtf8("\u2026"), tr("Choose the file for the results"));
   browse->setAccessibleName(browse->toolTip());
   connect(browse, &QPushButton::clicked, this, &SweepPage::choose_output);
 
   start_ = button(tr("Start sweep"), tr("Rehearses the scenario at every combination of these values"));
   start_->setProperty("kind", "primary");
-  search_ = button(tr("Search layouts"), tr("Every layout of this model on these GPUs that can run: degrees, schedule, "
-                                            "micro-batch, ZeRO, recompute; the fields above play no part"));
-  cancel_ = button(tr("Cancel"), tr("Ends it as Ctrl+C would; finished points of a sweep are kept"));
-  resume_ = button(tr("Resume"), tr("Computes the points that are missing"));
-  open_ = button(tr("Open results\u2026"), tr("A journal of a sweep, or the JSON of a sweep or search"));
+  search_ = button(tr("Search layouts"), {});
+  cancel_ = button(tr("Cancel"), tr("Ends it as Ctrl+C would; what was computed is kept"));
+  resume_ = button(tr("Resume"), tr("Computes what is missing"));
+  open_ = button(tr("Open results\u2026"), tr("The journal or the JSON of a sweep or search"));
   take_ = button(tr("To the form"), tr("The values of the chosen point into the form; a double click does the same"));
 
   auto* const where = new QHBoxLayout;
@@ -86,13 +86,7 @@ QWidget* SweepPage::build_controls() {
 
 void SweepPage::build() {
   message_ = new MessageBar(this);
-  progress_ = new QProgressBar;
-  progress_->setTextVisible(false);
-  progress_->setFixedHeight(4);
-  QSizePolicy keeps_place = progress_->sizePolicy();
-  keeps_place.setRetainSizeWhenHidden(true);
-  progress_->setSizePolicy(keeps_place);
-  progress_->hide();
+  progress_ = make_progress_line();
   state_ = new QLabel;
   state_->setForegroundRole(QPalette::PlaceholderText);
   state_->setTextFormat(Qt::PlainText);
@@ -145,9 +139,11 @@ void SweepPage::connect_parts() {
   });
   connect(&run_, &SweepRun::opened, this, [this](const QString& problem) {
     const SweepProgress done = run_.progress();
+    const bool cut_off = run_.unfinished() && run_.order()->kind == SweepKind::search;
     state_->setText(!problem.isEmpty() ? QString()
-                    : done.total > 0   ? tr("%1 of %2 points; %3").arg(done.done).arg(done.total).arg(shown_file_)
-                                       : tr("%1 points; %2").arg(points_.rowCount()).arg(shown_file_));
+                    : cut_off ? tr("a search without results yet, Resume computes what is missing; %1").arg(shown_file_)
+                    : done.total > 0 ? tr("%1 of %2 points; %3").arg(done.done).arg(done.total).arg(shown_file_)
+                                     : tr("%1 points; %2").arg(points_.rowCount()).arg(shown_file_));
     if (!problem.isEmpty()) message_->tell(problem, true);
     table_->fit_columns();
     show_buttons();
@@ -169,7 +165,12 @@ void SweepPage::show_buttons() {
   if (start_ == nullptr) return;
   const bool free = !run_.busy();
   start_->setEnabled(free && document_.is_open() && axes_->problem().isEmpty());
-  search_->setEnabled(free && document_.is_open());
+  const QString no_search = axes_->search_problem();
+  search_->setEnabled(free && document_.is_open() && no_search.isEmpty());
+  search_->setToolTip(no_search.isEmpty()
+                          ? tr("Every layout of this model on these GPUs that can run: degrees, schedule, micro-batch, "
+                               "ZeRO, recompute; of the fields above only these values")
+                          : no_search);
   cancel_->setEnabled(run_.running());
   resume_->setEnabled(free && run_.unfinished());
   open_->setEnabled(free);

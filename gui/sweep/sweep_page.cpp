@@ -88,13 +88,14 @@ void SweepPage::start(SweepKind kind) {
   message_->hide();
   if (!document_.is_open()) return message_->tell(tr("Open a scenario first."), true);
   if (find_stagecraft().isEmpty()) return message_->tell(stagecraft_missing(), true);
-  if (kind == SweepKind::sweep && !axes_->problem().isEmpty()) return message_->tell(axes_->problem(), true);
+  const QString problem = kind == SweepKind::sweep ? axes_->problem() : axes_->search_problem();
+  if (!problem.isEmpty()) return message_->tell(problem, true);
   const QString file = output().isEmpty() ? next_output() : output();
   if (!may_write(kind, file)) return;
   SweepOrder order;
   order.kind = kind;
   order.scenario = scenario_copy_of(file);
-  if (kind == SweepKind::sweep) order.axes = axes_->texts();
+  order.axes = axes_->texts();
   order.estimate = estimate();
   order.output = file;
   order.journal = journal_of(file);
@@ -113,7 +114,7 @@ void SweepPage::launch(const SweepOrder& order, bool resume) {
   const QString program = find_stagecraft();
   if (program.isEmpty()) return message_->tell(stagecraft_missing(), true);
   cancelled_ = false;
-  shown_file_ = order.kind == SweepKind::sweep ? order.journal : order.output;
+  shown_file_ = order.journal;
   progress_->setRange(0, 0);
   progress_->show();
   say(order.kind == SweepKind::sweep ? tr("starting\u2026") : tr("judging every layout\u2026"));
@@ -133,8 +134,8 @@ void SweepPage::resume() {
   if (run_.busy() || !run_.unfinished()) return;
   message_->hide();
   const SweepOrder order = *run_.order();
-  if (!QFileInfo::exists(order.scenario))
-    return message_->tell(tr("The scenario of this sweep, %1, is not there any more.").arg(order.scenario), true);
+  if (!order.scenario.isEmpty() && !QFileInfo::exists(order.scenario))
+    return message_->tell(tr("The scenario of these points, %1, is not there any more.").arg(order.scenario), true);
   launch(order, true);
 }
 
@@ -155,11 +156,13 @@ void SweepPage::ended(int exit_code, const QString& errors) {
   const SweepOrder& order = *run_.order();
   const bool sweep = order.kind == SweepKind::sweep;
   if (exit_code == 0) {
+    if (!sweep) shown_file_ = order.output;
     say(sweep ? tr("all %1 points; results in %2").arg(done.total).arg(order.output)
               : tr("%1 layouts; results in %2").arg(points_.rowCount()).arg(order.output));
   } else if (cancelled_) {
     say(sweep ? tr("cancelled: %1 of %2 points are kept, Resume computes the others").arg(done.done).arg(done.total)
-              : tr("cancelled; a search keeps nothing and starts anew"));
+        : run_.unfinished() ? tr("cancelled: what was computed is kept, Resume goes on")
+                            : tr("cancelled before anything was computed"));
   } else {
     say(sweep && done.total > 0 ? tr("%1 of %2 points").arg(done.done).arg(done.total) : QString());
     message_->tell(failure_text(order.kind, exit_code, errors), true);

@@ -1,5 +1,6 @@
 #include "gui/sweep/sweep_run.hpp"
 
+#include <QDateTime>
 #include <QFileInfo>
 #include <algorithm>
 
@@ -33,18 +34,20 @@ void SweepRun::start(const QString& program, const SweepOrder& order, bool resum
   opens_ = false;
   exit_code_.reset();
   order_ = order;
-  const bool goes_on = resume && tail_ && tail_->path() == order.journal.toStdString();
+  search_left_ = false;
+  const bool sweep = order.kind == SweepKind::sweep;
+  const bool goes_on = sweep && resume && tail_ && tail_->path() == order.journal.toStdString();
   if (!goes_on) {
     tail_.reset();
     seen_.clear();
-    done_ = 0;
+    total_ = done_ = 0;
   }
   std::replace(seen_.begin(), seen_.end(), Seen::failed, Seen::no);  // tried again
   done_at_start_ = done_;
-  if (order.kind == SweepKind::sweep && !goes_on) tail_.emplace(order.journal.toStdString());
+  if (sweep && !goes_on) tail_.emplace(order.journal.toStdString());
   clock_.start();
   child_.start(program, sweep_arguments(order, resume));
-  if (order.kind == SweepKind::sweep) tick_.start(look_again_ms);
+  if (sweep) tick_.start(look_again_ms);
 }
 
 void SweepRun::open(const QString& path) {
@@ -52,8 +55,9 @@ void SweepRun::open(const QString& path) {
   opens_ = true;
   exit_code_.reset();
   order_.reset();
+  search_left_ = false;
   seen_.clear();
-  done_ = 0;
+  total_ = done_ = 0;
   if (path.endsWith(".journal") || has_journal) {
     tail_.emplace((has_journal ? path + ".journal" : path).toStdString());
     return tick_.start(0);
@@ -67,11 +71,11 @@ void SweepRun::interrupt() {
 }
 
 bool SweepRun::unfinished() const {
-  return !running() && order_ && !seen_.empty() && done_ < static_cast<std::int64_t>(seen_.size());
+  return !running() && order_ && (search_left_ || done_ < total_);
 }
 
 SweepProgress SweepRun::progress() const {
-  SweepProgress progress{done_, static_cast<std::int64_t>(seen_.size()), 0, 0};
+  SweepProgress progress{done_, total_, 0, 0};
   const double seconds = static_cast<double>(clock_.isValid() ? clock_.elapsed() : 0) / 1000;
   const auto came = static_cast<double>(done_ - done_at_start_);
   if (running() && came > 0 && seconds > 0) {
@@ -94,6 +98,7 @@ void SweepRun::read_on() {
     piece.more = false;
   }
   if (piece.more) return tick_.start(0);
+  if (opens_ && problem_.isEmpty() && order_ && order_->kind == SweepKind::search) return open_search();
   if (opens_) return Q_EMIT opened(problem_);
   if (exit_code_) return Q_EMIT ended(*std::exchange(exit_code_, {}), problem_ + child_.errors());
   if (running()) tick_.start(look_again_ms);
@@ -102,8 +107,11 @@ void SweepRun::read_on() {
 void SweepRun::take_piece(const JournalTail::Piece& piece) {
   if (tail_->identity() && seen_.empty()) {
     const SweepIdentity& identity = *tail_->identity();
-    seen_.assign(static_cast<std::size_t>(count_points(identity.axes)), Seen::no);
     if (!order_) order_ = order_of(identity, QString::fromStdString(tail_->path()));
+    if (identity.search) return;
+    const std::int64_t all = count_points(identity.axes);
+    seen_.assign(static_cast<std::size_t>(all), Seen::no);
+    total_ = count_points(identity.shard, all);
     Q_EMIT table_began(table_of(identity));
   }
   for (const Point& point : piece.points) {
@@ -115,13 +123,25 @@ void SweepRun::take_piece(const JournalTail::Piece& piece) {
   Q_EMIT progressed();
 }
 
+/// Its points are in its result only, which is written when it is done: after the last line of its journal.
+void SweepRun::open_search() {
+  const QFileInfo result(order_->output), journal(order_->journal);
+  if (result.exists() && result.lastModified() >= journal.lastModified())
+    return read_result(order_->output, [this] { Q_EMIT opened(result_problem_); });
+  search_left_ = true;
+  Q_EMIT opened({});
+}
+
 void SweepRun::child_ended(int exit_code) {
   if (order_->kind == SweepKind::sweep) {
     exit_code_ = exit_code;
     return tick_.start(0);
   }
   constexpr int nothing_fits = 4;
-  if (exit_code != 0 && exit_code != nothing_fits) return Q_EMIT ended(exit_code, child_.errors());
+  if (exit_code != 0 && exit_code != nothing_fits) {
+    search_left_ = QFileInfo::exists(order_->journal);
+    return Q_EMIT ended(exit_code, child_.errors());
+  }
   read_result(order_->output, [this, exit_code] { Q_EMIT ended(exit_code, result_problem_ + child_.errors()); });
 }
 

@@ -27,7 +27,7 @@ class SweepRun : public QObject {
 
   /// Precondition: not running(). With `resume`, its finished points are kept.
   void start(const QString& program, const SweepOrder& order, bool resume);
-  /// Reads what is there without running anything: a journal, or the JSON of a sweep or search.
+  /// Reads what is there without running anything: a journal or the JSON of a sweep or search.
   void open(const QString& path);
   /// Ctrl+C; ended() follows, and finished points stay.
   void interrupt();
@@ -53,6 +53,7 @@ class SweepRun : public QObject {
   void read_on();
   void take_piece(const JournalTail::Piece& piece);
   void child_ended(int exit_code);
+  void open_search();
   void read_result(const QString& path, const std::function<void()>& then);
 
   enum class Seen : std::uint8_t { no, done, failed };
@@ -60,10 +61,11 @@ class SweepRun : public QObject {
   ChildRun child_;
   std::optional<SweepOrder> order_;
   std::optional<JournalTail> tail_;
-  bool opens_ = false;            // nothing runs, a journal is read
-  std::optional<int> exit_code_;  // the process has ended, its journal is read to the end
-  std::vector<Seen> seen_;        // by number; empty before the journal's first line
-  std::int64_t done_ = 0, done_at_start_ = 0;
+  bool opens_ = false;                                     // nothing runs, a journal is read
+  std::optional<int> exit_code_;                           // the process has ended, its journal is read to the end
+  bool search_left_ = false;                               // an interrupted search of which a journal is there
+  std::vector<Seen> seen_;                                 // by number; empty before the journal's first line
+  std::int64_t total_ = 0, done_ = 0, done_at_start_ = 0;  // of all points, or of the journal's shard
   QElapsedTimer clock_;
   QTimer tick_;
   QString problem_;    // of the journal

@@ -52,28 +52,34 @@ QStringList words_of(const std::vector<std::string>& texts) {
 
 SweepOrder order_of(const SweepIdentity& identity, const QString& journal) {
   SweepOrder order;
+  order.kind = identity.search ? SweepKind::search : SweepKind::sweep;
   order.scenario = QString::fromStdString(identity.scenario);
   for (const SweepAxis& axis : identity.axes) order.axes.append(joined(axis));
   order.fixed = words_of(identity.fixed);
   order.objectives = words_of(identity.objectives);
+  order.options = words_of(identity.options);
+  if (identity.shard.count > 1) order.options << "--shard" << QString::fromStdString(to_text(identity.shard));
   order.estimate = identity.kind == "estimated";
   order.journal = journal;
   order.output = journal.endsWith(".journal") ? journal.chopped(8) : journal + ".json";
+  if (identity.search && !order.output.endsWith(".json")) order.output += ".json";  // all that is read back
   return order;
 }
 
 QStringList sweep_arguments(const SweepOrder& order, bool resume) {
   const bool sweep = order.kind == SweepKind::sweep;
-  QStringList words{sweep ? "sweep" : "search", order.scenario};
+  QStringList words{sweep ? "sweep" : "search"};
+  if (!order.scenario.isEmpty()) words << order.scenario;
   for (const QString& axis : order.axes) words << "--vary" << axis;
   for (const QString& fixed : order.fixed) words << "--set" << fixed;
   for (const QString& objective : order.objectives) words << "--objective" << objective;
   if (order.estimate) words << "--estimate";
+  words << order.options;
   const QString ending = order.output.mid(order.output.lastIndexOf('.') + 1);
   words << "--output" << order.output << "--format" << (ending == "csv" || ending == "json" ? ending : QString("md"));
-  if (!sweep) return words << "--progress";
   words << "--journal" << order.journal;
   if (resume) words << "--resume";
+  if (!sweep) words << "--progress";
   return words;
 }
 

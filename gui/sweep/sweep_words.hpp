@@ -15,10 +15,11 @@ struct SweepOrder {
   SweepKind kind = SweepKind::sweep;
   QString scenario;         // a file
   QStringList axes, fixed;  // "batch.micro=1,2,4", "zero_stage=1"
+  QStringList options;      // others, as the command line takes them: "--shard", "2/8"
   QStringList objectives = {"tokens_per_s", "peak_memory_bytes"};
   bool estimate = false;  // closed form instead of simulation
   QString output;         // ends in .json, .csv or .md
-  QString journal;        // of a sweep
+  QString journal;
 };
 
 /// The order that a journal was begun with, to go on with it.

@@ -37,6 +37,8 @@ bool is_dark(const QPalette& palette) {
   return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
 }
 
+/// The arrow of a sorted column stands in the padding right of its title: the style leaves no room for it beside the
+/// words.
 const char* const sheet = R"(
 QToolTip { background: @raised; color: @ink; border: 1px solid @border; padding: 6px; }
 QMainWindow::separator { background: @border; width: 1px; height: 1px; }
@@ -89,6 +91,7 @@ QPushButton[kind="card"]:hover, QPushButton[kind="card"]:focus { border: 1px sol
 QTableView, QTreeView, QListView { background: @panel; border: none; gridline-color: @border; outline: none; selection-background-color: @selection; selection-color: @ink; alternate-background-color: @window; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @faint; border: none; border-bottom: 1px solid @border; padding: 6px 10px; }
+QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: margin; subcontrol-position: right center; right: 1px; width: 8px; height: 8px; }
 QTableCornerButton::section { background: @panel; border: none; }
 QSplitter::handle { background: @border; }
 QSplitter::handle:horizontal { width: 1px; }

@@ -18,7 +18,8 @@ FileKind kind_of_file(const QString& path) {
   const QByteArray head = file.read(head_bytes).trimmed();
   if (head.startsWith('[') || head.contains("\"traceEvents\"") || head.contains("\"schemaVersion\""))
     return FileKind::trace;
-  const bool journal = head.startsWith("{\"form\":\"stagecraft sweep journal");
+  const bool journal = head.startsWith("{\"form\":\"stagecraft sweep journal") ||
+                       head.startsWith("{\"form\":\"stagecraft search journal");
   if (journal || (head.contains("\"objectives\"") && head.contains("\"axes\""))) return FileKind::sweep;
   return head.startsWith('{') || path.endsWith(".json", Qt::CaseInsensitive) ? FileKind::scenario : FileKind::unknown;
 }

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,6 +49,28 @@ void become_program(const std::vector<std::string>& words) {
   arguments.push_back(nullptr);
   ::execv(program.c_str(), arguments.data());
   std::_Exit(99);
+}
+
+bool start_and_kill(const std::vector<std::string>& words, std::chrono::microseconds delay) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::freopen("/dev/null", "w", stderr);
+    become_program(words);
+  }
+  std::this_thread::sleep_for(delay);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status);
+}
+
+int kill_rounds() {
+  const char* const asked = std::getenv("STAGECRAFT_KILL_ROUNDS");
+  return asked == nullptr ? 3 : std::atoi(asked);
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 std::string shipped(const std::string& name) {

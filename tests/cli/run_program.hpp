@@ -1,6 +1,7 @@
 #pragma once
 // Runs the real binary as a child process.
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ std::string program_path();
 
 /// Turns this process, a child, into stagecraft with `words`; ends with code 99 if that fails.
 [[noreturn]] void become_program(const std::vector<std::string>& words);
+
+/// Starts the program and kills it, and nothing but it, after `delay`. Whether it was still running.
+bool start_and_kill(const std::vector<std::string>& words, std::chrono::microseconds delay);
+
+/// How often a test kills: a few times, or STAGECRAFT_KILL_ROUNDS.
+int kill_rounds();
+
+std::size_t lines_of(const std::string& text);
 
 /// A scenario of the source tree: "gpt-145b-selene".
 std::string shipped(const std::string& name);

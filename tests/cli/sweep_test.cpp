@@ -1,16 +1,8 @@
 // Sweeps: what they write, what kill -9 leaves, shards and their merging.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
 #include <random>
-#include <set>
-#include <thread>
 
 #include "run_program.hpp"
 
@@ -43,29 +35,6 @@ Words sweep_words(const std::string& output, const Words& more = {}) {
 }
 constexpr std::size_t points = 4 * 5 * 2 * 4;
 
-std::size_t lines_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-/// Starts a sweep and kills it, and nothing but it, after `delay`. Whether it was still running.
-bool start_and_kill(const Words& words, std::chrono::microseconds delay) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::freopen("/dev/null", "w", stderr);
-    become_program(words);
-  }
-  std::this_thread::sleep_for(delay);
-  ::kill(child, SIGKILL);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFSIGNALED(status);
-}
-
-int rounds() {
-  const char* const asked = std::getenv("STAGECRAFT_KILL_ROUNDS");
-  return asked == nullptr ? 3 : std::atoi(asked);
-}
-
 }  // namespace
 
 TEST_CASE("a sweep killed at random moments and resumed writes the same bytes, and computes no point twice") {
@@ -78,7 +47,7 @@ TEST_CASE("a sweep killed at random moments and resumed writes the same bytes, a
 
   std::mt19937 random(std::random_device{}());
   std::size_t kept = 0;
-  for (int round = 0; round < rounds(); ++round) {
+  for (int round = 0; round < kill_rounds(); ++round) {
     const std::string output = scratch.file("round" + std::to_string(round) + ".csv");
     const auto longest = std::chrono::duration_cast<std::chrono::microseconds>(whole_time).count();
     // Twice in a row: the second time while it resumes.
@@ -181,6 +150,10 @@ TEST_CASE("hostile sweeps end with one message and lose nothing") {
   CHECK(again.exit_code == 2);
   CHECK_THAT(again.messages, Catch::Contains("--resume"));
   CHECK(with({"--vary", "recompute=none,full", "--resume"}).exit_code == 3);  // another sweep's journal
+  CHECK(with({"--shard", "1/2", "--resume"}).exit_code == 3);                 // a part of this one
+  const Outcome search = run_program({"search", file, "--estimate", "--output", out, "--resume"});
+  CHECK(search.exit_code == 3);
+  CHECK_THAT(search.messages, Catch::Contains("a journal of another sweep"));
   CHECK(text_of_file(out + ".journal") == journal);
   CHECK(with({"--restart"}).exit_code == 0);
 

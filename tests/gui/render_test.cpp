@@ -8,6 +8,7 @@
 #include "base/input_error.hpp"
 #include "gui/render/render_command.hpp"
 #include "gui_traces.hpp"
+#include "search/table.hpp"
 #include "trace/native_format.hpp"
 
 using namespace stagecraft;
@@ -34,16 +35,46 @@ Ended run_gui(const QStringList& words, const QString& fonts = {}) {
 
 const QString scenario = STAGECRAFT_SOURCE_DIR "/scenarios/tiny-gpt-2cores.json";
 
+/// Four points, one of each kind, as `stagecraft sweep` leaves them.
+QString points_of_a_sweep(const QTemporaryDir& folder) {
+  constexpr double gib = 1073741824.0;
+  PointTable table;
+  table.scenario = scenario.toStdString();
+  table.kind = "estimated";
+  table.axes = {{"batch.micro", {"1", "2", "3", "4"}}};
+  table.objectives = {"tokens_per_s", "peak_memory_bytes"};
+  for (std::int64_t number = 0; number < 4; ++number) {
+    Point point;
+    point.number = number;
+    point.values = {std::to_string(number + 1)};
+    point.figures.step_time_s = 1.0 / static_cast<double>(number + 1);
+    point.figures.tokens_per_s = 1000.0 * static_cast<double>(number + 1);
+    point.figures.peak_memory_bytes = 8 * gib * static_cast<double>(number + 1);
+    point.figures.memory_limit_bytes = 20 * gib;
+    table.points.push_back(point);
+  }
+  table.points[2].status = PointStatus::does_not_fit;
+  table.points[2].reason = "does not fit in memory";
+  table.points[3].status = PointStatus::infeasible;
+  table.points[3].reason = "4 does not divide 6";
+  mark_front(table.points, objectives_of(table.objectives));
+  const QString path = folder.filePath("points.json");
+  write_file_whole(path.toStdString(), points_json(table));
+  return path;
+}
+
 }  // namespace
 
 TEST_CASE("every view is drawn without a display, twice with the same bytes") {
   const QTemporaryDir folder;
-  for (const char* view : {"timeline", "why", "topology", "schedule", "table", "form", "headline", "window"}) {
+  const QString points = points_of_a_sweep(folder);
+  for (const char* view : {"timeline", "why", "topology", "schedule", "table", "sweep", "form", "headline", "window"}) {
     CAPTURE(view);
+    const QString& shown = QString(view) == "sweep" ? points : scenario;
     std::string bytes[2];
     for (std::string& one : bytes) {
       const QString path = folder.filePath("a.png");
-      const Ended ended = run_gui({"--render", view, scenario, "-o", path, "--size", "900x600"});
+      const Ended ended = run_gui({"--render", view, shown, "-o", path, "--size", "900x600"});
       CAPTURE(ended.errors.toStdString());
       REQUIRE(ended.code == 0);
       one = read_file(path.toStdString());
@@ -51,6 +82,19 @@ TEST_CASE("every view is drawn without a display, twice with the same bytes") {
     CHECK((bytes[0] == bytes[1]));
     const QImage picture(folder.filePath("a.png"));
     CHECK(picture.width() > 250);
+  }
+}
+
+TEST_CASE("the sweep is drawn with its points, counted by verdict") {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("a.svg");
+  const Ended ended = run_gui({"--render", "sweep", points_of_a_sweep(folder), "-o", path, "--size", "1200x800"});
+  CAPTURE(ended.errors.toStdString());
+  REQUIRE(ended.code == 0);
+  const std::string text = read_file(path.toStdString());
+  for (const char* word : {"frontier 2", "runs 2", "does not fit 1", "cannot run 1", "memory limit 20.0 GiB"}) {
+    CAPTURE(word);
+    CHECK(text.find(word) != std::string::npos);
   }
 }
 

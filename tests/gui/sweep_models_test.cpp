@@ -1,4 +1,6 @@
 // What a sweep is started with and what it leaves, without a window.
+#include <QHeaderView>
+#include <QStyleOptionHeader>
 #include <QTemporaryDir>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include "gui/sweep/paint_pareto.hpp"
 #include "gui/sweep/sweep_table.hpp"
 #include "gui/sweep/sweep_words.hpp"
+#include "gui/theme/theme.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::gui;
@@ -136,6 +139,20 @@ TEST_CASE("a journal that grows byte by byte gives each whole line once") {
   CHECK(tail.identity()->axes[0].values.size() == 5);
 }
 
+TEST_CASE("of a search's journal the first line is read, and what follows is no point") {
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath("a.journal").toStdString();
+  SweepIdentity search{"my.json", "0", "estimated", {}, {}, {"mfu"}};
+  search.search = true;
+  write_file_whole(path, journal_header(search) + "\n" + R"({"candidate": 0, "reason": "7 does not divide 8"})" + "\n");
+  JournalTail tail(path);
+  const JournalTail::Piece piece = tail.read();
+  CHECK(piece.points.empty());
+  CHECK_FALSE(piece.more);
+  REQUIRE(tail.identity());
+  CHECK(tail.identity()->search);
+}
+
 TEST_CASE("a line that kill -9 cut off and a resumed sweep wrote anew is read once") {
   const QTemporaryDir folder;
   const std::string path = folder.filePath("a.journal").toStdString();
@@ -219,11 +236,10 @@ TEST_CASE("a sweep and a search are started with these words") {
         "sweep s.json --vary batch.micro=1,2 --objective tokens_per_s --objective peak_memory_bytes --estimate "
         "--output r.json --format json --journal r.json.journal --resume");
   order.kind = SweepKind::search;
-  order.axes.clear();
   order.estimate = false;
-  CHECK(
-      sweep_arguments(order, false).join(' ') ==
-      "search s.json --objective tokens_per_s --objective peak_memory_bytes --output r.json --format json --progress");
+  CHECK(sweep_arguments(order, false).join(' ') ==
+        "search s.json --vary batch.micro=1,2 --objective tokens_per_s --objective peak_memory_bytes --output r.json "
+        "--format json --journal r.json.journal --progress");
 }
 
 TEST_CASE("a sweep goes on with what its journal says, in the form in which it was to be written") {
@@ -232,6 +248,24 @@ TEST_CASE("a sweep goes on with what its journal says, in the form in which it w
       sweep_arguments(order_of(identity, "/r.csv.journal"), true).join(' ') ==
       "sweep /s.json --vary batch.micro=1,2 --set zero_stage=1 --objective mfu --estimate --output /r.csv --format csv "
       "--journal /r.csv.journal --resume");
+}
+
+TEST_CASE("a shard goes on as the shard that it is") {
+  SweepIdentity identity{"/s.json", "0", "estimated", {}, {{"batch.micro", {"1", "2", "4"}}}, {"mfu"}};
+  identity.shard = {2, 3};
+  CHECK(sweep_arguments(order_of(identity, "/r.json.journal"), true).join(' ') ==
+        "sweep /s.json --vary batch.micro=1,2,4 --objective mfu --estimate --shard 2/3 --output /r.json --format json "
+        "--journal /r.json.journal --resume");
+}
+
+TEST_CASE("a search goes on with what its journal says, without a scenario too, and leaves JSON") {
+  SweepIdentity identity{"", "0", "predicted", {}, {{"batch.micro", {"1", "2"}}}, {"mfu"}};
+  identity.search = true;
+  identity.options = {"--model", "gpt-1.7b", "--cluster", "selene", "--global-batch", "64", "--reserve", "0.1"};
+  CHECK(
+      sweep_arguments(order_of(identity, "/r.txt.journal"), true).join(' ') ==
+      "search --vary batch.micro=1,2 --objective mfu --model gpt-1.7b --cluster selene --global-batch 64 --reserve 0.1 "
+      "--output /r.txt.json --format json --journal /r.txt.journal --resume --progress");
 }
 
 TEST_CASE("a failure is one sentence with the meaning of its exit code") {
@@ -268,4 +302,43 @@ TEST_CASE("fields to vary are counted as they are typed, and what cannot be says
   CHECK(list.problem().contains("twice"));
   CHECK(list.texts() == QStringList{"batch.micro=1..8*2", "zero_stage=0", "batch.micro=1"});
   CHECK(suggested_values(fields[0]) == "1..8*2");
+}
+
+TEST_CASE("a search takes the values of fields that it tries, and says which it does not") {
+  const std::vector<FormField> fields;
+  AxisList list(fields);
+  CHECK(list.search_problem().isEmpty());  // no restriction at all
+  list.set_texts({"batch.micro=1..8*2", "schedule=1f1b,zbv"});
+  CHECK(list.search_problem().isEmpty());
+  list.set_texts({"batch.micro=1..8*2", "sequence_length=1024,2048"});
+  CHECK(list.problem().isEmpty());
+  CHECK(list.search_problem().contains("sequence_length"));
+  list.set_texts({"recompute=none,fulll"});
+  CHECK(list.search_problem().contains("full"));
+  list.set_texts({"batch.micro=1", "batch.micro=2"});
+  CHECK(list.search_problem().contains("twice"));
+  list.set_texts({"batch.micro=3..1"});
+  CHECK(list.search_problem().contains("batch.micro"));
+}
+
+TEST_CASE("the arrow of a sorted column stands beside its title, not over it") {
+  apply_theme(*qApp, make_theme(false));
+  SweepPointsModel model;
+  model.set_table(sweep_of(2));
+  SweepTable table(model);
+  const QHeaderView* const header = table.view().horizontalHeader();
+  for (const auto direction : {QStyleOptionHeader::SortUp, QStyleOptionHeader::SortDown}) {
+    QStyleOptionHeader option;
+    option.initFrom(header);
+    option.rect = QRect(200, 0, 90, 30);
+    option.orientation = Qt::Horizontal;
+    option.state |= QStyle::State_Horizontal;
+    option.sortIndicator = direction;
+    const QRect title = header->style()->subElementRect(QStyle::SE_HeaderLabel, &option, header);
+    const QRect arrow = header->style()->subElementRect(QStyle::SE_HeaderArrow, &option, header);
+    CAPTURE(title.left(), title.right(), arrow.left(), arrow.right(), arrow.top(), arrow.bottom());
+    CHECK_FALSE(title.intersects(arrow));
+    CHECK(option.rect.contains(arrow));
+    CHECK(arrow.width() >= 6);
+  }
 }

@@ -1,9 +1,12 @@
 // The view Sweep as a user works in it, with the command-line program as it is built: start, watch, cancel, resume,
 // look, take a point into the form.
 #include <QComboBox>
+#include <QFileInfo>
+#include <QProcess>
 #include <QPushButton>
 #include <QSplitter>
 #include <algorithm>
+#include <set>
 
 #include "base/file_io.hpp"
 #include "gui/models/json_edit.hpp"
@@ -178,6 +181,106 @@ TEST_CASE("a cancelled sweep goes on in the next session from its journal", "[wi
   CHECK(QFile::exists(opened.output));
 }
 
+TEST_CASE("the journal of a shard is resumed as that shard, and no other point is computed", "[window]") {
+  Sweeping opened;
+  QStringList words{"sweep", scenarios + "llama-3-8b-one-node.json", "--estimate"};
+  for (const QString& axis : small) words << "--vary" << axis;
+  words << "--shard"
+        << "2/3"
+        << "--output" << opened.output << "--format"
+        << "json";
+  REQUIRE(QProcess::execute(STAGECRAFT_BINARY_DIR "/bin/stagecraft", words) == 0);
+  const std::string whole = read_file(opened.output.toStdString());
+  const std::string journal = (opened.output + ".journal").toStdString(), lines = read_file(journal);
+  write_file_whole(journal, lines.substr(0, lines.find('\n', lines.find('\n') + 1) + 1));  // one point
+  QFile::remove(opened.output);
+
+  opened.page().open(QString::fromStdString(journal));
+  opened.wait_until_done();
+  CHECK(opened.page().state().startsWith("1 of 3 points"));
+  opened.click("Resume");
+  opened.wait_until_done();
+  CAPTURE(opened.page().message_bar().text().toStdString());
+  CHECK(opened.page().state().startsWith("all 3 points"));
+  std::vector<std::int64_t> numbers;
+  for (const Point& point : opened.page().points().points()) numbers.push_back(point.number);
+  std::sort(numbers.begin(), numbers.end());
+  CHECK(numbers == std::vector<std::int64_t>{1, 4, 7});
+  CHECK((read_file(opened.output.toStdString()) == whole));
+  CHECK_FALSE(opened.button("Resume")->isEnabled());
+}
+
+TEST_CASE("a cancelled search goes on in the next session, with the result of one that was not", "[window]") {
+  const QStringList restricted{"batch.micro=1,2,4", "recompute=none,full"};
+  Sweeping opened("gpt-1.7b-selene.json");
+  opened.page().axes().set_texts(restricted);
+  opened.click("Search layouts");
+  opened.wait_until_done();
+  const std::string whole = read_file(opened.output.toStdString());
+  const std::string journal = (opened.output + ".journal").toStdString();
+  const auto lines_of = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const auto whole_lines = lines_of(read_file(journal));
+
+  opened.replace_program("exec \"" STAGECRAFT_BINARY_DIR "/bin/stagecraft\" \"$@\" --threads 1\n");
+  QFile::remove(opened.output);
+  QFile::remove(QString::fromStdString(journal));
+  opened.click("Search layouts");
+  REQUIRE(
+      wait_for([&] { return QFileInfo(QString::fromStdString(journal)).size() > 20'000 || !opened.page().busy(); }));
+  opened.click("Cancel");
+  opened.wait_until_done();
+  CHECK(opened.page().state().startsWith("cancelled: what was computed is kept"));
+  CHECK_FALSE(QFile::exists(opened.output));
+
+  opened.window->save_session();
+  opened.window = std::make_unique<MainWindow>(default_library(""));
+  opened.window->evaluator().set_simulating(false);
+  opened.window->restore_session();
+  opened.window->show();
+  opened.wait_until_done();
+  CHECK(opened.page().state().startsWith("a search without results yet"));
+  opened.window->show_view(ViewTab::sweep);
+  opened.click("Resume");
+  opened.wait_until_done();
+  CAPTURE(opened.page().message_bar().text().toStdString());
+  CHECK((read_file(opened.output.toStdString()) == whole));
+  CHECK(lines_of(read_file(journal)) == whole_lines);  // nothing twice
+  CHECK(opened.page().points().rowCount() > 100);
+  CHECK_FALSE(opened.button("Resume")->isEnabled());
+  // What is done is opened by its result, also if its journal is named.
+  opened.page().open(QString::fromStdString(journal));
+  opened.wait_until_done();
+  CHECK(opened.page().points().rowCount() > 100);
+  CHECK_FALSE(opened.button("Resume")->isEnabled());
+}
+
+TEST_CASE("a search tries the listed values only, and cannot start with a field that it does not try", "[window]") {
+  Sweeping opened;
+  opened.page().axes().set_texts({"parallel.tensor=2,4", "batch.micro=1"});
+  opened.click("Search layouts");
+  opened.wait_until_done();
+  CAPTURE(opened.page().message_bar().text().toStdString());
+  const PointTable& table = opened.page().points().table();
+  REQUIRE(table.points.size() > 20);
+  std::set<std::string> tensor, micro;
+  for (const Point& point : table.points) {
+    for (std::size_t i = 0; i < table.axes.size(); ++i) {
+      if (table.axes[i].path == "parallel.tensor") tensor.insert(point.values[i]);
+      if (table.axes[i].path == "batch.micro") micro.insert(point.values[i]);
+    }
+  }
+  CHECK(tensor == std::set<std::string>{"2", "4"});
+  CHECK(micro == std::set<std::string>{"1"});
+
+  opened.page().axes().set_texts({"sequence_length=1024,2048"});
+  CHECK(opened.button("Start sweep")->isEnabled());
+  CHECK_FALSE(opened.button("Search layouts")->isEnabled());
+  CHECK(opened.button("Search layouts")->toolTip().contains("sequence_length"));
+  opened.page().start(SweepKind::search);  // by its key
+  CHECK_FALSE(opened.page().busy());
+  CHECK(opened.page().message_bar().text().contains("sequence_length"));
+}
+
 TEST_CASE("a double click on a row brings the point into the form, and undo brings back what was there", "[window]") {
   Sweeping opened;
   const std::string before = opened.window->document().text();
@@ -258,6 +361,7 @@ TEST_CASE("points of another scenario than the open one open theirs, but not ove
 
 TEST_CASE("a search brings every layout with verdict and reason", "[window]") {
   Sweeping opened;
+  opened.page().axes().set_texts({});
   opened.click("Search layouts");
   opened.wait_until_done();
   CAPTURE(opened.page().message_bar().text().toStdString());

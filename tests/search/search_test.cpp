@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 #include <set>
+#include <sstream>
 
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
@@ -14,6 +15,7 @@
 #include "schedule/lower.hpp"
 #include "search/explain.hpp"
 #include "search/sensitivity.hpp"
+#include "search/table.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
 #include "sim/simulate.hpp"
 #endif
@@ -258,3 +260,51 @@ TEST_CASE("folded replicas take the time of all replicas, whatever the layout", 
   CHECK(compared > 10);
 }
 #endif
+
+TEST_CASE("a search that goes on from any part of what was found computes the rest only, and finds the same",
+          "[search]") {
+  const SearchContext context = context_of("gpt-1.7b", 1, 32);
+  const std::vector<Candidate> candidates = all_candidates(context, small_space());
+  SearchOptions options;
+  options.objectives = {"tokens_per_s", "peak_memory_bytes"};
+  options.most_simulations = 6;
+  options.threads = 2;
+  options.first_number = 1000;
+  std::vector<std::string> lines;
+  options.found = [&](const SearchRecord& news) {
+    std::istringstream text(record_lines(news));
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+  };
+  std::size_t simulated = 0;
+  const Simulate simulate = [&](const Candidate& candidate) {  // any that says the same each time
+    ++simulated;
+    Scenario scenario = context.scenario;
+    ScheduleCache cache;
+    return 1.03 * closed_form_s(context, scenario, candidate, cache);
+  };
+  const auto told = [&] {
+    const SearchResult result = search(context, candidates, options, simulate);
+    std::string text = std::to_string(result.timed) + " " + std::to_string(result.simulated) + "\n";
+    for (const auto* group : {&result.ranking, &result.front, &result.pruned, &result.infeasible, &result.too_large})
+      for (const Ranked& ranked : *group) text += point_line(ranked.point) + "\n";
+    return text;
+  };
+  const std::string expected = told();
+  const std::vector<std::string> whole = lines;
+  const std::size_t simulations = simulated;
+  REQUIRE(whole.size() > candidates.size());
+  REQUIRE(simulations > 1);
+
+  for (const std::size_t kept :
+       {std::size_t{0}, candidates.size() / 2, candidates.size() + 3, whole.size() - 1, whole.size()}) {
+    CAPTURE(kept, whole.size());
+    SearchRecord known;
+    for (std::size_t i = 0; i < kept; ++i) read_record_line(whole[i], "test", known);
+    options.known = &known;
+    lines.clear();
+    simulated = 0;
+    CHECK(told() == expected);
+    CHECK(lines.size() == whole.size() - kept);
+    CHECK(simulated == simulations - known.simulated_s.size());
+  }
+}
