@@ -105,12 +105,12 @@ void set_recomputed_blocks(Mapping& mapping, std::int64_t blocks) {
                               "not known: the least that makes the run fit"});
 }
 
-Mapping map_record(const Record& record) {
+Mapping map_record(const Record& record, const TunedLayout& tuned) {
   Mapping mapping;
   const SoftwarePeriod& software = software_of(record);
   mapping.software = software.name;
   std::vector<Setting> scenario;
-  Draft draft{record, software, scenario, mapping};
+  Draft draft{record, software, tuned, scenario, mapping};
   try {
     put_together(draft);
     mapping.scenario = assembled(scenario);

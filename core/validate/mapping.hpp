@@ -18,6 +18,11 @@ struct Inferred {
   std::string reason;
 };
 
+/// What a record may leave open about a layout that was tuned before it was measured.
+struct TunedLayout {
+  std::optional<std::int64_t> micro, virtual_stages;
+};
+
 struct Mapping {
   std::string scenario;      // JSON text, whole; empty if the record cannot be mapped
   std::string reason;        // why it cannot be mapped; empty: it is
@@ -26,13 +31,14 @@ struct Mapping {
   std::vector<Inferred> inferred;
   std::string software;            // period, for the sets in which layouts are ranked
   bool recompute_is_open = false;  // not known: as few whole blocks of each stage as make the run fit
-  double more_workspace = 0;       // bytes that the run's environment adds to the usual cuBLAS workspaces
+  bool micro_is_open = false, virtual_stages_are_open = false;  // not stated: the fastest that fits, validate/tuned.hpp
+  double more_workspace = 0;  // bytes that the run's environment adds to the usual cuBLAS workspaces
 };
 
 /// Recomputes the first `blocks` blocks of each stage in full, none for 0, and notes it.
 void set_recomputed_blocks(Mapping& mapping, std::int64_t blocks);
 
-/// Never throws for what a record says.
-Mapping map_record(const Record& record);
+/// Never throws for what a record says. `tuned` fills in what the record leaves open; else that is 1.
+Mapping map_record(const Record& record, const TunedLayout& tuned = {});
 
 }  // namespace stagecraft

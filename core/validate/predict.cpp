@@ -12,6 +12,7 @@
 #include "memory/allocator.hpp"
 #include "validate/bubble.hpp"
 #include "validate/rehearsed.hpp"
+#include "validate/tuned.hpp"
 
 namespace stagecraft {
 namespace {
@@ -144,34 +145,6 @@ void compare(Outcome& outcome, const Scenario& scenario, const Library& library,
   if (wants_memory) compare_memory(outcome, run);
 }
 
-/// Runs use what there is: close to the limit is not over it.
-bool may_fit(const Rehearsed& run) {
-  const std::vector<MemoryPeak> peaks = memory_peaks(run.plan, run.schedule);
-  return std::none_of(peaks.begin(), peaks.end(), [&](const MemoryPeak& peak) {
-    return verdict_of(allocator_view(run.plan, peak), peak.limit) == FitVerdict::does_not_fit;
-  });
-}
-
-/// The scenario with as few recomputed blocks as make it fit; with every block if that does not help.
-Scenario with_open_recompute(const Record& record, Mapping& mapping, Scenario scenario, const Library& library) {
-  const std::int64_t stages = scenario.run.parallel.pipeline * scenario.run.parallel.virtual_stages;
-  const std::int64_t most = (scenario.model.blocks + stages - 1) / std::max<std::int64_t>(stages, 1);
-  std::int64_t low = 0, high = most;  // the answer is in [low, high]
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    scenario.run.recompute = middle > 0 ? Recompute::full : Recompute::none;
-    scenario.run.recompute_scope = RecomputeScope::first_blocks;
-    scenario.run.recompute_blocks = std::max<std::int64_t>(middle, 1);
-    if (may_fit(rehearse(record, scenario, mapping, library))) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  set_recomputed_blocks(mapping, low);
-  return parse_scenario(mapping.scenario, record.id, {}, library);
-}
-
 }  // namespace
 
 std::int64_t passes_of(const Scenario& scenario) {
@@ -189,6 +162,8 @@ Outcome predict(const Record& record, const Library& library, std::int64_t& pass
     return outcome;
   }
   try {
+    const TunedLayout tuned = fastest_layout(record, outcome.mapping, library);
+    if (tuned.micro || tuned.virtual_stages) outcome.mapping = map_record(record, tuned);
     Scenario scenario = parse_scenario(outcome.mapping.scenario, record.id, {}, library);
     for (const Finding& finding : check_feasible(scenario)) {
       if (finding.severity != Severity::error) continue;
@@ -201,9 +176,7 @@ Outcome predict(const Record& record, const Library& library, std::int64_t& pass
       return outcome;
     }
     passes_left -= passes;
-    if (outcome.mapping.recompute_is_open) {
-      scenario = with_open_recompute(record, outcome.mapping, std::move(scenario), library);
-    }
+    scenario = scenario_of(record, outcome.mapping, library);
     compare(outcome, scenario, library, timer);
   } catch (const std::invalid_argument& error) {  // a profile without the law of a kernel
     skip(outcome, "record", error.what());

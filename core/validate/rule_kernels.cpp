@@ -83,6 +83,11 @@ std::string attention_of(Draft& draft) {
 std::int64_t zero_stage_of(Draft& draft) {
   const RecordParallel& parallel = draft.record.parallel;
   if (parallel.zero_stage) return *parallel.zero_stage;
+  if (draft.software.overlaps_parameters) {
+    infer(draft, "/zero_stage", "1",
+          "not stated; gathering parameters behind the forward needs a distributed optimizer");
+    return 1;
+  }
   infer(draft, "/zero_stage", "0", "not stated");
   return 0;
 }

@@ -20,6 +20,13 @@ std::int64_t or_one(Draft& draft, const Degree& degree) {
   return 1;
 }
 
+/// What was tuned before the run was measured, or 1 while that is not known.
+std::int64_t tuned(Draft& draft, const Degree& degree, const std::optional<std::int64_t>& chosen) {
+  if (degree.value || !chosen) return or_one(draft, degree);
+  infer(draft, degree.pointer, std::to_string(*chosen), "not stated: the fastest that fits");
+  return *chosen;
+}
+
 /// First and last stage as the arguments say, the others alike.
 Partition with_both_ends(std::int64_t blocks, std::int64_t stages, std::int64_t first, std::int64_t last) {
   const std::int64_t left = blocks - first - last;
@@ -51,6 +58,23 @@ std::vector<std::int64_t> with_last_stage(std::int64_t blocks, std::int64_t stag
   return list;
 }
 
+/// nanotron (src/nanotron/models/base.py, build_model): each block goes to the stage at hand, and the next stage begins
+/// once the blocks so far weigh more than its share. The head counts, the embedding does not.
+std::vector<std::int64_t> by_weights(const RecordModel& model, std::int64_t blocks, std::int64_t stages) {
+  const double hidden = static_cast<double>(stated(model.hidden, "model.hidden"));
+  const double block = hidden * (4 * hidden + 3 * static_cast<double>(stated(model.ffn, "model.ffn")));
+  const double head = hidden * static_cast<double>(stated(model.vocabulary, "model.vocab"));
+  const double share = (static_cast<double>(blocks) * block + head) / static_cast<double>(stages);
+  std::vector<std::int64_t> list(static_cast<std::size_t>(stages), 0);
+  std::size_t stage = 0;
+  for (std::int64_t i = 1; i <= blocks; ++i) {
+    ++list[stage];
+    const bool full = static_cast<double>(i) * block > share * static_cast<double>(stage + 1);
+    if (full && stage + 1 < list.size()) ++stage;
+  }
+  return list;
+}
+
 Partition partition_of(Draft& draft, std::int64_t stages) {
   constexpr std::int64_t most = 4096;
   const std::int64_t blocks = stated(draft.record.model.layers, "model.layers");
@@ -67,6 +91,11 @@ Partition partition_of(Draft& draft, std::int64_t stages) {
   }
   if (contains(draft.record.id, "redis")) {
     throw Unmapped("blocks are redistributed over the stages, but how many each holds is not stated");
+  }
+  if (draft.software.cuts_by_weights && stages > 1) {
+    infer(draft, "/parallel/partition", "each stage closes once it holds more than its share of the weights",
+          draft.software.why);
+    return by_weights(draft.record.model, blocks, stages);
   }
   if (blocks % stages == 0) return "uniform";
   const std::string pointer = "/parallel/partition";
@@ -127,7 +156,14 @@ void map_parallel(Draft& draft) {
   const std::int64_t pipeline = or_one(draft, {"/parallel/pipeline", stated_degrees.pipeline});
   const std::int64_t context = or_one(draft, {"/parallel/context", stated_degrees.context});
   std::int64_t chunks = 1;
-  if (pipeline > 1) chunks = or_one(draft, {"/parallel/virtual_stages", stated_degrees.virtual_stages});
+  if (pipeline > 1) {
+    chunks = tuned(draft, {"/parallel/virtual_stages", stated_degrees.virtual_stages}, draft.tuned.virtual_stages);
+    // Megatron-LM overlaps messages of a pipeline only where stages are interleaved (arguments.py,
+    // overlap_p2p_communication), so software that does so interleaves unless the record says otherwise.
+    const std::string& schedule = stated_degrees.schedule;
+    draft.mapping.virtual_stages_are_open = !stated_degrees.virtual_stages && draft.software.overlaps_pipeline &&
+                                            (schedule.empty() || contains(schedule, "interleaved"));
+  }
   const std::int64_t gpus = stated(record.gpus, "gpus");
   constexpr std::int64_t most = 1 << 20;
   if (tensor > most || pipeline > most || context > most || chunks > most) throw Unmapped("a degree beyond 2^20");
@@ -162,7 +198,8 @@ void map_parallel(Draft& draft) {
   set(draft, "/parallel/virtual_stages", chunks);
   set(draft, "/parallel/sequence_parallel", sequence_parallel && tensor > 1);
   set(draft, "/parallel/partition", partition_of(draft, pipeline * chunks));
-  const std::int64_t micro = or_one(draft, {"/batch/micro", record.micro_batch});
+  const std::int64_t micro = tuned(draft, {"/batch/micro", record.micro_batch}, draft.tuned.micro);
+  draft.mapping.micro_is_open = !record.micro_batch;
   set(draft, "/batch/global", global_batch_of(draft, micro * data));
   set(draft, "/batch/micro", micro);
   set(draft, "/sequence_length", stated(record.model.sequence, "model.seq"));

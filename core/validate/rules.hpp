@@ -28,6 +28,7 @@ struct Setting {
 struct Draft {
   const Record& record;
   const SoftwarePeriod& software;
+  const TunedLayout& tuned;
   std::vector<Setting>& scenario;
   Mapping& mapping;
 };

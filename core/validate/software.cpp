@@ -159,6 +159,7 @@ constexpr std::array periods{
                    .until = "",
                    .profile = "pytorch-2023",
                    .overlaps_tensor = true,
+                   .cuts_by_weights = true,
                    .why = "nanotron's benchmark of the Ultra-Scale Playbook: fused norms and rotary positions"},
     SoftwarePeriod{.name = "simumax-2025",
                    .groups = "simumax",

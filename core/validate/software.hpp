@@ -32,6 +32,7 @@ struct SoftwarePeriod {
   const char* loss = "";                  // kernel of the loss; "": the usual one of the framework
   double node_gbit_s = 0;                 // between nodes where the record does not say; 0: as in the cluster's file
   double leaf_nodes = 0;                  // jobs of so many nodes stay under one leaf, where node_gbit_s does not apply
+  bool cuts_by_weights = false;           // a stage takes blocks until it holds more than its share of the weights
   std::int64_t run_ahead = 0;             // micro-batches that a 1F1B pipeline keeps in flight beyond p - r
   const char* why;
 };

@@ -157,6 +157,7 @@ TEST_CASE("exposed collectives of a body are told apart by what they serve") {
   context.run.parallel.tensor = 1;
   context.run.parallel.data = 4;
   context.run.parallel.context = 4;
+  context.run.batch = {4, 1};
   context.run.attention_kernel = AttentionKernel::flash_2;
   context.run.overlap.context = false;
   const BodyTime ring = backward(context, ideal_calibration());
