@@ -1,5 +1,7 @@
 #include "estimate/step_costs.hpp"
 
+#include <string_view>
+
 #include "cost/rank_costs.hpp"
 #include "schedule/body_names.hpp"
 
@@ -16,7 +18,8 @@ double* line_of(StepCosts& costs, const Segment& segment) {
     case KernelKind::host_adam:
       return &costs.optimizer_s;
     case KernelKind::memory:
-      return segment.name == gradient_clipping_segment ? &costs.gradient_clipping_s : &costs.optimizer_s;
+      return std::string_view(segment.name) == gradient_clipping_segment ? &costs.gradient_clipping_s
+                                                                         : &costs.optimizer_s;
     case KernelKind::gemm:
     case KernelKind::attention:
     case KernelKind::host_sync:

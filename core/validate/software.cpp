@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array periods{
     SoftwarePeriod{.name = "megatron-2021",
-                   .groups = "sc21 megatron-readme mt-nlg",
+                   .groups = "sc21 megatron-readme",
                    .from = "",
                    .until = "",
                    .profile = "megatron-2021",
@@ -38,7 +38,7 @@ constexpr std::array periods{
                    .dropout = 0.1,
                    .why = "BigScience's Megatron-DeepSpeed in fp16, nodes repaired"},
     SoftwarePeriod{.name = "megatron-deepspeed-2022",
-                   .groups = "bloom-a100 bigscience deepspeed megatron-deepspeed",
+                   .groups = "bloom-a100 bigscience deepspeed megatron-deepspeed mt-nlg",
                    .from = "",
                    .until = "",
                    .profile = "megatron-deepspeed-2022",
@@ -59,8 +59,16 @@ constexpr std::array periods{
         .why =
             "llm-foundry of 2023: PyTorch FSDP, fused cross-entropy; Triton's flash attention with ALiBi, of the first "
             "generation's speed"},
+    SoftwarePeriod{.name = "fms-fsdp-2024",
+                   .groups = "ibm-fsdp",
+                   .from = "",
+                   .until = "",
+                   .profile = "pytorch-2023",
+                   .overlaps_gradients = true,
+                   .overlaps_parameters = true,
+                   .why = "fms-fsdp: PyTorch FSDP with FlashAttention-2, compiled"},
     SoftwarePeriod{.name = "fsdp-2024",
-                   .groups = "ibm-fsdp litgpt",
+                   .groups = "litgpt",
                    .from = "",
                    .until = "",
                    .profile = "pytorch-2023",

@@ -52,6 +52,7 @@ inline NodeSpec dgx_a100_node() {
   NodeSpec node;
   node.name = "dgx-a100";
   node.gpu = "a100";
+  node.host_memory = {2e12};
   add_device(node, DeviceKind::nvswitch, "nvswitch");
   for (int cpu = 0; cpu < 2; ++cpu) add_device(node, DeviceKind::cpu, "cpu" + std::to_string(cpu));
   add_wire(node, "cpu0", "cpu1", LinkKind::socket, 30);
