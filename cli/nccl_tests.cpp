@@ -86,9 +86,10 @@ std::string predict(const Request& request, const Library& library) {
   if (tuner.architectures.find(machine.architecture) == tuner.architectures.end()) {
     std::vector<std::string> known;
     for (const auto& [name, constants] : tuner.architectures) known.push_back(name);
-    throw UsageError(
-        fmt::format("{} has GPUs of architecture \"{}\", which NCCL's tuner has no constants for; it knows: {}",
-                    cluster.name, machine.architecture, joined(known)));
+    std::size_t kind = 0;
+    while (gpu_of_kind(cluster, kind).architecture != machine.architecture) ++kind;
+    throw UsageError(fmt::format("{} is of architecture \"{}\", which NCCL's tuner has no constants for; it knows: {}",
+                                 gpu_of_kind(cluster, kind).name, machine.architecture, joined(known)));
   }
   const NcclSystem system = find_nccl_system(load_nccl_systems(library), cluster, machine.nodes, request.system);
   std::string out =
