@@ -122,9 +122,9 @@ PlainTable link_table(const std::vector<LinkLoad>& loads) {
   return table;
 }
 
-std::vector<NodeWire> wires_of_node(const Topology& topology) {
+std::vector<NodeWire> wires_of_node(const Topology& topology, std::int32_t node) {
   std::vector<NodeWire> wires;
-  for (const Link& link : topology.node_links) {
+  for (const Link& link : wiring_of(topology, NodeId(node)).node_links) {
     const std::size_t arrow = link.name.find("->"), slash = link.name.rfind('/');
     if (arrow != std::string::npos) {
       wires.push_back({link.name.substr(0, arrow), link.name.substr(arrow + 2)});

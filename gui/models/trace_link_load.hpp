@@ -31,6 +31,6 @@ PlainTable link_table(const std::vector<LinkLoad>& loads);
 struct NodeWire {
   std::string from, to;
 };
-std::vector<NodeWire> wires_of_node(const Topology& topology);  // one per link of the template
+std::vector<NodeWire> wires_of_node(const Topology& topology, std::int32_t node);  // one per link of its wiring
 
 }  // namespace stagecraft::gui

@@ -28,18 +28,31 @@ std::int32_t node_of_link(const std::string& name) {
   return node;
 }
 
+/// "5" of "gpu5": all that a narrow box has room for.
+QString number_in(const QString& device) {
+  qsizetype begin = device.size();
+  while (begin > 0 && device[begin - 1].isDigit()) --begin;
+  return device.mid(begin);
+}
+
+/// Devices of a node by their line.
+std::map<int, std::vector<std::string>> lines_of(const std::vector<NodeWire>& wires) {
+  std::map<int, std::vector<std::string>> lines;
+  std::set<std::string> seen;
+  for (const NodeWire& wire : wires) {
+    for (const std::string& device : {wire.from, wire.to}) {
+      if (device == "fabric" || !seen.insert(device).second) continue;
+      lines[line_of(device)].push_back(device);
+    }
+  }
+  return lines;
+}
+
 class Picture {
  public:
   Picture(QPainter& painter, QSize size, const TopologyPicture& picture)
-      : painter_(painter), size_(size), picture_(picture), wires_(wires_of_node(*picture.topology)) {
+      : painter_(painter), size_(size), picture_(picture) {
     for (const LinkLoad& load : picture.loads) load_of_[load.name] = &load;
-    std::set<std::string> seen;
-    for (const NodeWire& wire : wires_) {
-      for (const std::string& device : {wire.from, wire.to}) {
-        if (device == "fabric" || !seen.insert(device).second) continue;
-        lines_[line_of(device)].push_back(device);
-      }
-    }
   }
 
   void draw() {
@@ -109,11 +122,12 @@ class Picture {
     painter_.drawRoundedRect(area, 6, 6);
     painter_.setBrush(Qt::NoBrush);
     const QRectF inner = area.adjusted(10, 28, -10, -10);
+    const std::vector<NodeWire> wires = wires_of_node(*picture_.topology, node);
+    const std::map<int, std::vector<std::string>> lines = lines_of(wires);
     std::map<std::string, QRectF> place;
-    const double step =
-        lines_.size() > 1 ? (inner.height() - device_height) / static_cast<double>(lines_.size() - 1) : 0;
+    const double step = lines.size() > 1 ? (inner.height() - device_height) / static_cast<double>(lines.size() - 1) : 0;
     std::size_t line = 0;
-    for (const auto& [kind, devices] : lines_) {
+    for (const auto& [kind, devices] : lines) {
       const double width = inner.width() / static_cast<double>(devices.size());
       for (std::size_t i = 0; i < devices.size(); ++i) {
         const double box_width = std::min(width - 4, kind == 4 ? 160.0 : 64.0);
@@ -124,14 +138,17 @@ class Picture {
       }
       ++line;
     }
-    draw_wires(node, place, to_fabric);
+    draw_wires(node, wires, place, to_fabric);
     for (const auto& [device, rect] : place) {
       box(rect, -1);
       painter_.setPen(QColor(device.starts_with("gpu") ? palette.ink : palette.faint_ink));
-      const QString name =
-          QFontMetricsF(picture_.font).elidedText(QString::fromStdString(device), Qt::ElideNone, rect.width());
-      const bool fits = QFontMetricsF(picture_.font).horizontalAdvance(name) < rect.width() - 2;
-      if (fits) painter_.drawText(rect, Qt::AlignCenter, name);
+      const QString name = QString::fromStdString(device);
+      const QFontMetricsF metrics(picture_.font);
+      for (const QString& shown : {name, number_in(name)}) {
+        if (metrics.horizontalAdvance(shown) >= rect.width() - 2) continue;
+        painter_.drawText(rect, Qt::AlignCenter, shown);
+        break;
+      }
     }
     draw_name(node, area);
   }
@@ -141,7 +158,10 @@ class Picture {
     QFont bold = picture_.font;
     bold.setWeight(QFont::DemiBold);
     painter_.setFont(bold);
-    const QString name = QStringLiteral("node %1").arg(node);
+    QString name = QStringLiteral("node %1").arg(node);
+    const ClusterSpec& cluster = picture_.topology->cluster;
+    if (!cluster.other_nodes.empty())
+      name += QStringLiteral(": ") + QString::fromStdString(gpu_of_kind(cluster, kind_of_node(cluster, node)).name);
     const QRectF box(area.left() + 8, area.top() + 4, QFontMetricsF(bold).horizontalAdvance(name) + 6, 18);
     painter_.fillRect(box, QColor(picture_.palette.header));
     painter_.setPen(QColor(picture_.palette.ink));
@@ -150,16 +170,18 @@ class Picture {
   }
 
   /// Both directions of a wire side by side, idle ones first so that loaded ones lie on top.
-  void draw_wires(std::int32_t node, const std::map<std::string, QRectF>& place, bool to_fabric) {
+  void draw_wires(std::int32_t node, const std::vector<NodeWire>& wires, const std::map<std::string, QRectF>& place,
+                  bool to_fabric) {
     struct Stroke {
       QLineF line;
       double utilisation;
     };
     std::vector<Stroke> strokes;
     const std::string prefix = "node" + std::to_string(node) + "/";
-    for (std::size_t i = 0; i < wires_.size(); ++i) {
-      const NodeWire& wire = wires_[i];
-      const double utilisation = utilisation_of(prefix + picture_.topology->node_links[i].name);
+    const std::vector<Link>& links = wiring_of(*picture_.topology, NodeId(node)).node_links;
+    for (std::size_t i = 0; i < wires.size(); ++i) {
+      const NodeWire& wire = wires[i];
+      const double utilisation = utilisation_of(prefix + links[i].name);
       const auto point = [&](const std::string& device, const std::string& other) {
         const auto at = place.find(device);
         if (at != place.end()) return at->second.center();
@@ -186,9 +208,7 @@ class Picture {
   QPainter& painter_;
   QSize size_;
   const TopologyPicture& picture_;
-  std::vector<NodeWire> wires_;
   std::map<std::string, const LinkLoad*> load_of_;
-  std::map<int, std::vector<std::string>> lines_;
   QRectF fabric_;
 };
 

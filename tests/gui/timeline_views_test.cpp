@@ -26,23 +26,31 @@ Topology selene() {
   return build_topology(load_scenario(root + "/scenarios/gpt-145b-selene.json", {}, default_library("")).cluster);
 }
 
-/// A pipeline whose first node sends at half of its first NIC's rate, for the whole step.
-std::unique_ptr<const LoadedTrace> loaded_with_links(const Topology& topology) {
+struct LinkRate {
+  std::string name;
+  double bytes_per_s;
+};
+
+/// A pipeline in which these links carry so much for the whole step.
+std::unique_ptr<const LoadedTrace> with_link_series(const std::vector<LinkRate>& rates) {
   Trace trace = pipeline(4, 4);
-  const auto series = [&](const char* name, double rate) {
-    trace.counters.push_back({std::string("link/") + name, "B/s", -1, {0.0}, {rate}});
-  };
+  for (const LinkRate& rate : rates)
+    trace.counters.push_back({"link/" + rate.name, "B/s", -1, {0.0}, {rate.bytes_per_s}});
+  return make_loaded_trace(std::move(trace), "with links");
+}
+
+/// Its first node sends at half of its first NIC's rate.
+std::unique_ptr<const LoadedTrace> loaded_with_links(const Topology& topology) {
   const auto nominal = [&](const std::string& name) {
     for (const Link& link : topology.node_links) {
       if (link.name == name) return link.nominal.value;
     }
     return 0.0;
   };
-  series("node0/nic0/up", 0.5 * nominal("nic0/up"));
-  series("node1/nic0/down", 0.25 * nominal("nic0/down"));
-  series("node0/gpu0->nvswitch", 0.9 * nominal("gpu0->nvswitch"));
-  series("node0/gpu0->pcie0", 0);
-  return make_loaded_trace(std::move(trace), "with links");
+  return with_link_series({{"node0/nic0/up", 0.5 * nominal("nic0/up")},
+                           {"node1/nic0/down", 0.25 * nominal("nic0/down")},
+                           {"node0/gpu0->nvswitch", 0.9 * nominal("gpu0->nvswitch")},
+                           {"node0/gpu0->pcie0", 0}});
 }
 
 }  // namespace
@@ -63,6 +71,26 @@ TEST_CASE("the bottleneck is the link that is used most of its rate") {
   const TopologyPicture picture = make_topology_picture(topology, loaded.get(), 0, end);
   CHECK(picture.nodes == std::vector<std::int32_t>{0, 1});
   CHECK(picture.nodes_left_out == topology.cluster.nodes - 2);
+}
+
+TEST_CASE("nodes of other kinds have wires and rates of their own") {
+  const Library library{{STAGECRAFT_SOURCE_DIR "/scenarios", STAGECRAFT_SOURCE_DIR "/topologies"}};
+  const Scenario mixed = load_scenario(STAGECRAFT_SOURCE_DIR "/scenarios/gpt-18.4b-a100-h100.json", {}, library);
+  const Topology topology = build_topology(mixed.cluster);
+  // Two GPUs share a PCIe switch of an A100 node; an H100 node has four more, each with a wire to its CPU.
+  CHECK(wires_of_node(topology, 2).size() == wires_of_node(topology, 0).size() + 2 * 4);
+  const auto loaded = with_link_series({{"node0/nic0/up", 1e9}, {"node2/nic0/up", 1e9}, {"node2/pcie7->cpu1", 1e9}});
+  const std::vector<LinkLoad> loads = link_loads(topology, *loaded, 0, loaded->trace.end_s);
+  REQUIRE(loads.size() == 3);
+  const auto rate_of = [&](const std::string& name) {
+    for (const LinkLoad& load : loads) {
+      if (load.name == name) return load.rate_bytes_per_s;
+    }
+    return 0.0;
+  };
+  CHECK(rate_of("node0/nic0/up") == mixed.cluster.fabric.nic_nominal.value);
+  CHECK(rate_of("node2/nic0/up") == mixed.cluster.other_nodes[0].nic_nominal.value);
+  CHECK(rate_of("node2/pcie7->cpu1") > 0);
 }
 
 TEST_CASE("the topology view draws nodes, devices and loaded links") {
