@@ -64,7 +64,8 @@ void fill_weight_grads(SlotTable& table) {
       if (is_input_grad(cell)) ++pending;
       if (cell.empty() && pending > 0) take(slot);
     }
-    for (std::int32_t slot = end; pending > 0; ++slot) take(slot);
+    const std::int32_t left = pending;
+    for (std::int32_t i = 0; i < left; ++i) take(end + i);
   }
 }
 

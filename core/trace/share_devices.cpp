@@ -30,7 +30,10 @@ Trace without_segments(const Trace& trace) {
 class Player {
  public:
   Player(Trace& trace, std::int32_t devices)
-      : trace_(trace), successors_(trace.spans.size()), waiting_(trace.spans.size()), on_device_(devices) {
+      : trace_(trace),
+        successors_(trace.spans.size()),
+        waiting_(trace.spans.size()),
+        on_device_(static_cast<std::size_t>(devices)) {
     for (const Dependency& edge : trace.dependencies) add_edge(edge.from, edge.to);
     for (const SpanRange& lane : lanes_of(trace)) {
       for (std::size_t i = lane.first + 1; i < lane.last; ++i)
