@@ -74,7 +74,6 @@ Edges edges_of(const std::vector<StageMemory>& memories, const Schedule& schedul
 OpEffects op_effects(const std::vector<StageMemory>& memories, const Schedule& schedule) {
   assert(stage_count(schedule) == static_cast<std::int32_t>(memories.size()));
   OpEffects table;
-  table.stages = memories.size();
   table.effects.resize(effect_count(schedule.placement.size(), memories.size()));
   for (std::size_t replica = 0; replica < schedule.placement.size(); ++replica) {
     for (std::size_t s = 0; s < memories.size(); ++s) {

@@ -33,7 +33,6 @@ struct OpEffect {
 ///   I leaves what W needs; W frees it. Operations of another kind change nothing.
 struct OpEffects {
   std::vector<OpEffect> effects;
-  std::size_t stages = 0;
 };
 
 /// Precondition: the schedule has as many stages as `memories`.
@@ -43,14 +42,10 @@ inline std::size_t effect_count(std::size_t replicas, std::size_t stages) {
   return replicas * stages * op_kind_count + 1;
 }
 
-/// Into `effects`, of an operation that has a stage.
-inline std::size_t effect_index(std::size_t stages, const Op& op) {
+/// Into `effects`. An optimizer step has no stage: the last entry changes nothing.
+inline std::size_t effect_index(std::size_t replicas, std::size_t stages, const Op& op) {
+  if (!op.stage.valid()) return effect_count(replicas, stages) - 1;
   return (op.replica * stages + op.stage.index()) * op_kind_count + static_cast<std::size_t>(op.kind);
-}
-
-inline const OpEffect& effect_of(const OpEffects& table, const Op& op) {
-  // optimizer_step has no stage: the last entry changes nothing.
-  return op.stage.valid() ? table.effects[effect_index(table.stages, op)] : table.effects.back();
 }
 
 }  // namespace stagecraft

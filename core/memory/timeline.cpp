@@ -42,26 +42,26 @@ MemoryByClass with_step(const MemoryByClass& resident, const StepBytes& step) {
   return sum;
 }
 
-/// Walks a program; `visit(position, state)` sees the state while each operation runs. Returns the state after the
-/// last.
-template <class Visit>
-StepBytes walk(const OpEffects& table, std::span<const Op> program, Visit&& visit) {
-  StepBytes now;
-  const OpEffect* paired = nullptr;  // an F that runs until the B that it overlaps has ended
+/// Walks a program over effects in all classes (OpEffect) or summed (EffectSum); `visit(position, effect, state)` sees
+/// the state while each operation runs. Returns the state after the last.
+template <class Effect, class Visit>
+auto walk(const std::vector<Effect>& effects, std::span<const EffectStep> program, Visit&& visit) {
+  decltype(Effect::at_start) now{};
+  const Effect* paired = nullptr;  // an F that runs until the B that it overlaps has ended
   for (std::size_t i = 0; i < program.size(); ++i) {
-    const Op& op = program[i];
-    const OpEffect& effect = effect_of(table, op);
+    const EffectStep step = program[i];
+    const Effect& effect = effects[step.effect];
     now += effect.at_start;
-    StepBytes running = now;
+    auto running = now;
     running += effect.during;
     if (paired != nullptr) running += paired->during;
     visit(i, effect, running);
-    if (op.overlaps_next && paired == nullptr) {
+    if (step.overlaps_next && paired == nullptr) {
       paired = &effect;
       continue;
     }
     now += effect.at_end;
-    if (paired != nullptr && is_compute(op.kind)) {
+    if (paired != nullptr && step.computes) {
       now += paired->at_end;
       paired = nullptr;
     }
@@ -75,31 +75,27 @@ struct EffectSum {
   double at_start = 0, during = 0, at_end = 0;
 };
 
-/// Position of the operation during which most is held: `walk` on sums.
-std::size_t peak_position(const std::vector<EffectSum>& sums, const std::vector<EffectStep>& program) {
+/// Position of the operation during which most is held.
+std::size_t peak_position(const std::vector<EffectSum>& sums, std::span<const EffectStep> program) {
   std::size_t at = 0;
-  double now = 0, highest = 0;
-  const EffectSum* paired = nullptr;
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    const EffectStep step = program[i];
-    const EffectSum& effect = sums[step.effect];
-    now += effect.at_start;
-    const double running = now + effect.during + (paired != nullptr ? paired->during : 0);
-    if (running > highest) {
-      highest = running;
-      at = i;
-    }
-    if (step.overlaps_next && paired == nullptr) {
-      paired = &effect;
-      continue;
-    }
-    now += effect.at_end;
-    if (paired != nullptr && step.computes) {
-      now += paired->at_end;
-      paired = nullptr;
-    }
-  }
+  double highest = 0;
+  walk(sums, program, [&](std::size_t i, const EffectSum&, double running) {
+    if (running <= highest) return;
+    highest = running;
+    at = i;
+  });
   return at;
+}
+
+std::vector<EffectStep> effect_steps(const Schedule& schedule, const std::vector<Op>& program) {
+  const auto stages = static_cast<std::size_t>(stage_count(schedule));
+  std::vector<EffectStep> steps;
+  steps.reserve(program.size());
+  for (const Op& op : program) {
+    const std::size_t effect = effect_index(schedule.placement.size(), stages, op);
+    steps.push_back({static_cast<std::uint32_t>(effect), op.overlaps_next, is_compute(op.kind)});
+  }
+  return steps;
 }
 
 std::vector<EffectSum> sums_of(const OpEffects& table) {
@@ -147,7 +143,7 @@ MemoryTimeline memory_timeline(const MemoryModel& model, const Schedule& schedul
       timeline.peak_op = i;
     }
   };
-  timeline.after = with_step(timeline.resident, walk(model.effects, program, visit));
+  timeline.after = with_step(timeline.resident, walk(model.effects.effects, effect_steps(schedule, program), visit));
   if (highest > 0) timeline.at_peak = timeline.while_op[timeline.peak_op];
   timeline.peak = total(timeline.at_peak);
   timeline.allocated = {allocated};
@@ -164,16 +160,8 @@ bool fits(const MemoryPeak& peak) {
 }
 
 EffectPrograms effect_programs(const Schedule& schedule) {
-  const auto stages = static_cast<std::size_t>(stage_count(schedule));
-  const std::size_t none = effect_count(schedule.placement.size(), stages) - 1;
-  EffectPrograms programs(schedule.programs.size());
-  for (std::size_t r = 0; r < programs.size(); ++r) {
-    programs[r].reserve(schedule.programs[r].size());
-    for (const Op& op : schedule.programs[r]) {
-      const std::size_t effect = op.stage.valid() ? effect_index(stages, op) : none;
-      programs[r].push_back({static_cast<std::uint32_t>(effect), op.overlaps_next, is_compute(op.kind)});
-    }
-  }
+  EffectPrograms programs;
+  for (const std::vector<Op>& program : schedule.programs) programs.push_back(effect_steps(schedule, program));
   return programs;
 }
 
@@ -187,11 +175,11 @@ std::vector<MemoryPeak> memory_peaks(const Plan& plan, const Schedule& schedule,
   std::vector<MemoryPeak> peaks(schedule.programs.size());
   for (std::size_t r = 0; r < peaks.size(); ++r) {
     MemoryPeak& peak = peaks[r];
-    const std::vector<Op>& program = schedule.programs[r];
-    peak.peak_op = peak_position(sums, programs[r]);
+    const std::span<const EffectStep> program = programs[r];
+    peak.peak_op = peak_position(sums, program);
     StepBytes highest;
-    const std::span<const Op> until_peak(program.data(), program.empty() ? 0 : peak.peak_op + 1);
-    walk(model.effects, until_peak, [&](std::size_t, const OpEffect&, const StepBytes& running) { highest = running; });
+    walk(model.effects.effects, program.first(program.empty() ? 0 : peak.peak_op + 1),
+         [&](std::size_t, const OpEffect&, const StepBytes& running) { highest = running; });
     peak.at_peak = with_step(model.resident[r], highest);
     peak.peak = total(peak.at_peak);
     peak.limit = model.limits[r];
