@@ -16,7 +16,17 @@
 namespace stagecraft {
 
 enum class NcclOp : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, sendrecv };
-enum class NcclAlgorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat, p2p, two_tier };
+enum class NcclAlgorithm : std::uint8_t {
+  tree,
+  ring,
+  collnet_direct,
+  collnet_chain,
+  nvls,
+  nvls_tree,
+  pat,
+  p2p,
+  two_tier
+};
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
 
 const char* to_text(NcclOp op);
@@ -115,11 +125,14 @@ NcclCandidate nccl_choice(NcclOp op, Bytes bytes, const NcclMachine& machine, co
 /// channels and heads (github.com/NVIDIA/nccl src/enqueue.cc, calcCollChunking).
 Bytes nvls_tree_chunk(Bytes bytes, const NcclMachine& machine, const NcclTuner& tuner);
 
-/// An all-to-all in two tiers, which frameworks build from NCCL's sends (Tutel's 2DH, arXiv 2206.03382 section 4.3;
-/// DeepSpeed-MoE, arXiv 2201.05596 section 5.1): rows are first exchanged inside each node, so that every GPU then sends
-/// one message to its sibling on each other node instead of one per GPU there. The passes that lay rows out between the
-/// tiers are not counted. NCCL itself never chooses it.
+/// Whether frameworks run it and NCCL itself never chooses it. That is the all-to-all in two tiers (Tutel's 2DH, arXiv
+/// 2206.03382 section 4.3; DeepSpeed-MoE, arXiv 2201.05596 section 5.1): rows are first exchanged inside each node, so
+/// that every GPU then sends one message to its sibling on each other node instead of one per GPU there. The passes
+/// that lay rows out between the tiers are not counted.
 bool is_of_frameworks(NcclAlgorithm algorithm);
+
+/// Its seconds per 1e9 bytes, both tiers one after the other, at these fractions of the links' and NICs' rates.
+double two_tier_seconds_per_GB(const NcclMachine& machine, double peer_rate = 1, double network_rate = 1);
 
 struct NcclTime {
   Seconds total;

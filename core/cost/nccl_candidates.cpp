@@ -137,13 +137,10 @@ NcclCandidate point_to_point(NcclOp, const View& view) {
   return {NcclAlgorithm::p2p, NcclProtocol::simple, hop, 0, network ? view.machine.peer_network : view.machine.peer};
 }
 
-// Both tiers one after the other; seconds per byte add up.
 NcclCandidate two_tier(const View& view) {
-  const double inside = (view.per_node() - 1) / view.per_node(), across = (view.nodes() - 1) / view.nodes();
-  const double per_byte = inside / view.machine.peer + across / view.machine.peer_network;
   const double latency = view.inside("ring", NcclProtocol::simple) + view.hop("network", "ring", NcclProtocol::simple);
   return {NcclAlgorithm::two_tier, NcclProtocol::simple, latency, 0,
-          nccl_bus_factor(NcclOp::all_to_all, view.machine.ranks) / per_byte};
+          nccl_bus_factor(NcclOp::all_to_all, view.machine.ranks) / two_tier_seconds_per_GB(view.machine)};
 }
 
 }  // namespace
@@ -152,13 +149,21 @@ bool is_of_frameworks(NcclAlgorithm algorithm) {
   return algorithm == NcclAlgorithm::two_tier;
 }
 
+double two_tier_seconds_per_GB(const NcclMachine& machine, double peer_rate, double network_rate) {
+  const double nodes = machine.nodes, per_node = std::ceil(machine.ranks / nodes);
+  const double inside = 1 - 1 / per_node, across = 1 - 1 / nodes;
+  return inside / (machine.peer * peer_rate) + across / (machine.peer_network * network_rate);
+}
+
 std::vector<NcclCandidate> nccl_candidates(NcclOp op, const NcclMachine& machine, const NcclTuner& tuner) {
   const View view{machine, tuner, tuner.architectures.at(machine.architecture)};
   std::vector<NcclCandidate> out;
-  if (op == NcclOp::all_to_all || op == NcclOp::sendrecv) out.push_back(point_to_point(op, view));
-  if (op == NcclOp::all_to_all && machine.nodes > 1 && view.per_node() > 1 && machine.peer > 0)
-    out.push_back(two_tier(view));
-  if (!out.empty()) return out;
+  if (op == NcclOp::all_to_all || op == NcclOp::sendrecv) {
+    out.push_back(point_to_point(op, view));
+    const bool has_tiers = machine.nodes > 1 && view.per_node() > 1 && machine.peer > 0;
+    if (op == NcclOp::all_to_all && has_tiers) out.push_back(two_tier(view));
+    return out;
+  }
   for (const NcclProtocol protocol : protocols) {
     if (view.runs(protocol)) out.push_back(ring(op, protocol, view));
   }

@@ -22,11 +22,9 @@ double rate(const NcclCandidate& candidate, const NcclMachine& machine, const Nc
       return system.nvls_rate;
     case NcclAlgorithm::p2p:
       return machine.nodes > 1 ? system.peer_network_rate : system.peer_rate;
-    case NcclAlgorithm::two_tier: {
-      const double nodes = machine.nodes, per_node = std::ceil(machine.ranks / nodes);
-      const double inside = (1 - 1 / per_node) / machine.peer, across = (1 - 1 / nodes) / machine.peer_network;
-      return (inside + across) / (inside / system.peer_rate + across / system.peer_network_rate);
-    }
+    case NcclAlgorithm::two_tier:
+      return two_tier_seconds_per_GB(machine) /
+             two_tier_seconds_per_GB(machine, system.peer_rate, system.peer_network_rate);
     case NcclAlgorithm::tree:
     case NcclAlgorithm::ring:
     case NcclAlgorithm::collnet_direct:
