@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "cost/cost_model.hpp"
+#include "cost/host_lane.hpp"
 #include "cost/measured_range.hpp"
 
 namespace stagecraft {
@@ -30,7 +32,7 @@ bool is_host_copy(CollectiveKind kind) {
 
 /// What passes on the host while the GPU has nothing to do.
 bool is_host_work(KernelKind kind) {
-  return kind == KernelKind::host || kind == KernelKind::loading;
+  return kind == KernelKind::host || kind == KernelKind::loading || kind == KernelKind::collection;
 }
 
 /// A copy between GPU and host at the rate that is left while all GPUs of the job on the node copy.
@@ -56,6 +58,7 @@ double wait_in_block(const CostModel& model, const BodyPart& part, const std::ve
 struct PartTime {
   std::vector<TimeEstimate> times;
   double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
+  std::vector<double> gaps;      // before each segment, where the host waits for the GPU; else empty
 };
 
 TimeEstimate measured_time(const MeasuredKernel& kernel) {
@@ -63,12 +66,43 @@ TimeEstimate measured_time(const MeasuredKernel& kernel) {
   return {{kernel.seconds}, {kernel.seconds - spread}, {kernel.seconds + spread}, Evidence::measured};
 }
 
-/// The framework's own collectives over the tensor group reach a share of the achieved rate.
-TimeEstimate slower(const TimeEstimate& time, double reached) {
-  return {time.expected / reached, time.low / reached, time.high / reached, time.evidence};
+TimeEstimate scaled(const TimeEstimate& time, double factor) {
+  return {time.expected * factor, time.low * factor, time.high * factor, time.evidence};
 }
 
-void time_part(const CostModel& model, const BodyPart& part, PartTime& timed) {
+/// The framework's own collectives over the tensor group reach a share of the achieved rate.
+TimeEstimate slower(const TimeEstimate& time, double reached) {
+  return scaled(time, 1 / reached);
+}
+
+/// The gaps of a part in which the host waits: the pace of its launches is in them. One before a collective is noted
+/// with the kernel before it.
+void add_gaps(const CostModel& model, const BodyPart& part, PartTime& timed) {
+  timed.gaps.clear();
+  const bool waits = std::any_of(part.segments.begin(), part.segments.end(), [](const Segment& segment) {
+    return !segment.is_collective && segment.kernel.kind == KernelKind::host_sync;
+  });
+  if (!waits) return;
+  std::vector<LaneStep> steps;
+  steps.reserve(part.segments.size());
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Segment& segment = part.segments[i];
+    LaneStep step{timed.times[i].expected.value, model.law.host_launch_s, false, 1};
+    if (!segment.is_collective) {
+      step.waits = segment.kernel.kind == KernelKind::host_sync;
+      step.launches = segment.kernel.launches;
+      step.host_s = find_measured(model.calibration, segment) == nullptr ? step.host_s * step.launches : 0;
+    }
+    steps.push_back(step);
+  }
+  timed.gaps = gaps_between_launches(steps);
+  for (std::size_t i = part.segments.size(); i-- > 1;) {
+    if (part.segments[i].is_collective) timed.gaps[i - 1] += std::exchange(timed.gaps[i], 0);
+  }
+  timed.kernels = timed.host = 0;
+}
+
+void time_part(const CostModel& model, const BodyPart& part, double starved, PartTime& timed) {
   timed.times.clear();
   timed.kernels = timed.host = 0;
   timed.times.reserve(part.segments.size());
@@ -94,10 +128,12 @@ void time_part(const CostModel& model, const BodyPart& part, PartTime& timed) {
       continue;
     }
     timed.times.push_back(kernel_time(segment.kernel, model.law));
+    if (segment.kernel.kind == KernelKind::collection) timed.times.back() = scaled(timed.times.back(), starved);
     if (outside_range(segment.kernel, model.calibration)) timed.times.back().evidence = Evidence::borrowed;
     timed.kernels += timed.times.back().expected.value;
     if (!is_host_work(segment.kernel.kind)) timed.host += model.law.host_launch_s * segment.kernel.launches;
   }
+  add_gaps(model, part, timed);
 }
 
 bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
@@ -161,6 +197,7 @@ double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, doub
 
 /// Room for the parts of a body, kept from one to the next.
 struct Workspace {
+  double starved = 1;  // of a pause of the garbage collector, that finds no launched kernel
   std::vector<PartTime> parts;
   std::vector<double> paced_s, free_s;  // of a part's segments
 };
@@ -173,7 +210,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
   if (parts.size() < body.parts.size()) parts.resize(body.parts.size());
   double kernels = 0, host = 0;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
-    time_part(model, body.parts[p], parts[p]);
+    time_part(model, body.parts[p], work.starved, parts[p]);
     kernels += parts[p].kernels * body.parts[p].repeat;
     host += parts[p].host * body.parts[p].repeat;
   }
@@ -188,9 +225,10 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
     paced_s.clear();
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const Segment& segment = part.segments[i];
-      const bool at_host_pace = !segment.is_collective && find_measured(model.calibration, segment) == nullptr;
       const double alone = parts[p].times[i].expected.value;
-      const double paced = alone * (at_host_pace ? stretch : 1);
+      const bool at_host_pace =
+          !segment.is_collective && parts[p].gaps.empty() && find_measured(model.calibration, segment) == nullptr;
+      const double paced = alone * (at_host_pace ? stretch : 1) + (parts[p].gaps.empty() ? 0 : parts[p].gaps[i]);
       result.launch_wait += Seconds{(paced - alone) * repeat};
       const bool of_rank = !segment.is_collective && !is_host_work(segment.kernel.kind);
       const double slow = of_rank ? paced * model.slowest : 0;  // a measured time is that of the mean rank
@@ -222,13 +260,55 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
   return result;
 }
 
+bool collects(const Body& body) {
+  for (const BodyPart& part : body.parts) {
+    for (const Segment& segment : part.segments) {
+      if (!segment.is_collective && segment.kernel.kind == KernelKind::collection) return true;
+    }
+  }
+  return false;
+}
+
+double launches_of(const Body& body) {
+  double launches = 0;
+  for (const BodyPart& part : body.parts) {
+    for (const Segment& segment : part.segments) {
+      launches += (segment.is_collective ? 1 : segment.kernel.launches) * part.repeat;
+    }
+  }
+  return launches;
+}
+
+/// Of a pause of the garbage collector, what is left once the GPU has worked off the queue: all of it where the GPU
+/// waits for the host anyway. Mean over the bodies by their times; a CUDA graph is one launch.
+double starved_share(const RunSpec& run, const Bodies& bodies, const std::vector<BodyTime>& times) {
+  double starved = 0, whole = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double seconds = times[i].total.expected.value;
+    if (seconds <= 0) continue;
+    const double queued_s = launch_queue * seconds / (run.cuda_graphs ? 1 : launches_of(bodies.bodies[i]));
+    const double left = times[i].launch_wait.value > 0 ? 1 : std::max(0.0, 1 - queued_s / run.host.collection_pause_s);
+    starved += seconds * left;
+    whole += seconds;
+  }
+  return whole > 0 ? starved / whole : 1;
+}
+
 }  // namespace
 
 std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, const Plan& plan) {
-  std::vector<BodyTime> times;
-  times.reserve(bodies.bodies.size());
+  std::vector<BodyTime> times(bodies.bodies.size());
   Workspace work;
-  for (const Body& body : bodies.bodies) times.push_back(time_body(model, body, plan, work));
+  std::vector<std::size_t> collecting;  // need the times of the others
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (collects(bodies.bodies[i])) {
+      collecting.push_back(i);
+    } else {
+      times[i] = time_body(model, bodies.bodies[i], plan, work);
+    }
+  }
+  if (!collecting.empty()) work.starved = starved_share(plan.run, bodies, times);
+  for (const std::size_t i : collecting) times[i] = time_body(model, bodies.bodies[i], plan, work);
   return times;
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "cost/faulty_groups.hpp"
+#include "cost/host_lane.hpp"
 #include "cost/straggler.hpp"
 #include "topology/host_link.hpp"
 
@@ -21,6 +22,9 @@ void set_kind(CostModel& model, const Plan& plan, const Topology& topology, cons
   model.calibration = calibration;
   model.law = kernel_law(gpu, calibration, plan.run.cuda_graphs);
   model.law.data_loading_s = plan.run.data_loading_s;
+  const double replicas = static_cast<double>(plan.degrees.data);
+  const double ranks = static_cast<double>(world_size(plan.degrees)) / replicas;
+  model.law.collection_s = plan.run.host.collection_pause_s * expected_collections(plan.run.host, replicas, ranks);
   model.law.host_adam_s = plan.run.offload.host_adam_s * sharers_of_node(plan, topology);
 }
 

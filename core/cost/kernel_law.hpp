@@ -39,6 +39,7 @@ struct KernelLaw {
   LawTerm host_step_s;                    // host work per step
   double collective_efficiency = 1;       // of the achieved rate, by the framework's collectives over the tensor group
   double data_loading_s = 0;              // of a step, as the run states it
+  double collection_s = 0;                // of a step, in pauses of the garbage collector with an empty queue
   double host_adam_s = 0;                 // per parameter of one GPU while the host serves all of its GPUs
   std::array<GemmLaw, dtype_count> gemm;  // [Dtype]
   std::array<AttentionLaw, 4> attention;  // [flash version]

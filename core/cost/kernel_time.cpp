@@ -99,8 +99,10 @@ TimeEstimate kernel_time(const Kernel& kernel, const KernelLaw& law) {
       return interval(law.host_adam_s * static_cast<double>(kernel.k), 0.3, Evidence::borrowed);
     case KernelKind::loading:
       return interval(law.data_loading_s, 0, Evidence::measured);
-    case KernelKind::host_sync:  // the GPU idles until the kernels behind the wait have been launched
-      return interval(law.host_launch_s * kernel.launches, 0.5, Evidence::borrowed);
+    case KernelKind::collection:  // the run states the pauses; when they fall is chance
+      return interval(law.collection_s, 0.5, Evidence::borrowed);
+    case KernelKind::host_sync:  // as long as a launch until the host goes on
+      return interval(law.host_launch_s, 0.5, Evidence::borrowed);
     case KernelKind::memory:
       break;
   }

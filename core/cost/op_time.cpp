@@ -35,6 +35,12 @@ void append(const CollectiveTime& more, CollectiveTime& time) {
   time.shared += more.shared;
 }
 
+/// A rank that keeps a share of the gradients needs the sum of that share only, unless the framework sends all of it.
+CollectiveKind reduction_of(const Plan& plan) {
+  const bool scatters = plan.run.zero_stage >= 1 && plan.run.sharding.reduce_scatter;
+  return scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+}
+
 /// Bytes per gradient that a reduction moves.
 double reduced_bytes(const Plan& plan) {
   if (plan.run.gradient_compression != GradientCompression::none) return gradient_wire_bytes(plan.run);
@@ -55,9 +61,7 @@ void add_experts(const CostModel& model, const Plan& plan, const Op& op, double 
   const double parameters = op.stage.valid() ? expert_parameters_per_rank(plan, op.stage) : 0;
   if (parameters <= 0 || group_size(plan.degrees, Axis::expert_data) < 2) return;
   const bool reduces = op.kind == OpKind::reduce_grad;
-  const CollectiveKind kind = !reduces                   ? CollectiveKind::all_gather
-                              : plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter
-                                                         : CollectiveKind::all_reduce;
+  const CollectiveKind kind = reduces ? reduction_of(plan) : CollectiveKind::all_gather;
   const double bytes = parameters * (reduces ? reduced_bytes(plan) : bytes_of(recipe_of(plan.run)).compute);
   append(collective_time(kind, Bytes{bytes / buckets}, shape_of(model, Axis::expert_data), model.calibration), time);
 }
@@ -179,8 +183,8 @@ Collective collective_of(const Plan& plan, const Op& op) {
   const double parameters = op.stage.valid() ? parameters_per_rank(plan, op.stage) - experts : 0;
   switch (op.kind) {
     case OpKind::reduce_grad:
-      return {plan.run.zero_stage >= 1 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-              plan.run.zero_stage >= 1 ? Axis::shard : Axis::data, Bytes{parameters * reduced_bytes(plan)}};
+      return {reduction_of(plan), reduction_of(plan) == CollectiveKind::reduce_scatter ? Axis::shard : Axis::data,
+              Bytes{parameters * reduced_bytes(plan)}};
     case OpKind::reduce_tied:
       return {CollectiveKind::all_reduce, Axis::embedding,
               Bytes{static_cast<double>(shape.vocabulary) * static_cast<double>(shape.hidden) * shape.gradient}};

@@ -15,6 +15,8 @@ double* line_of(StepCosts& costs, const Segment& segment) {
       return &costs.host_s;
     case KernelKind::loading:
       return &costs.data_loading_s;
+    case KernelKind::collection:
+      return &costs.garbage_collection_s;
     case KernelKind::host_adam:
       return &costs.optimizer_s;
     case KernelKind::memory:

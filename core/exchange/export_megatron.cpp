@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "exchange/exchange.hpp"
 
@@ -137,6 +138,11 @@ void add_run(Line& line, const RunSpec& run) {
   }
   if (run.cuda_graphs) line.flag("enable-cuda-graph");
   line.leave(run.schedule.run_ahead > 0, "schedule.run_ahead");
+  if (run.host.collection_pause_s > 0 && run.host.collects_together) {
+    line.flag("manual-gc");
+    line.set("manual-gc-interval", static_cast<std::int64_t>(std::max(1.0, std::round(run.host.collection_every))));
+  }
+  line.leave(run.host.attention_waits, "host.attention_waits");
   line.set("micro-batch-size", run.batch.micro);
   line.set("global-batch-size", run.batch.global);
   switch (run.precision) {

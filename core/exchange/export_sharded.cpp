@@ -65,7 +65,10 @@ Exported export_deepspeed(const Scenario& scenario) {
   if (run.sharding.group > 0) zero["mics_shard_size"] = run.sharding.group;
   if (run.offload.optimizer != Home::gpu) zero["offload_optimizer"] = {{"device", device_of(run.offload.optimizer)}};
   if (run.offload.parameters != Home::gpu) zero["offload_param"] = {{"device", device_of(run.offload.parameters)}};
-  if (run.gradient_compression == GradientCompression::fp16) json["communication_data_type"] = "fp16";
+  if (!run.sharding.reduce_scatter) zero["reduce_scatter"] = false;
+  const bool in_float =
+      run.gradient_compression == GradientCompression::fp16 || run.gradient_compression == GradientCompression::fp32;
+  if (in_float) json["communication_data_type"] = to_text(run.gradient_compression);
   if (run.recompute == Recompute::full) json["activation_checkpointing"] = {{"partition_activations", true}};
   leave(out, parallel.pipeline > 1, "parallel.pipeline (a PipelineModule is code)");
   leave(out, parallel.context > 1 && parallel.context_method != ContextMethod::ulysses, "parallel.context_method");

@@ -26,7 +26,7 @@ constexpr const char* without_effect =
     "zero_optimization.offload_optimizer.buffer_count zero_optimization.offload_param.buffer_count "
     "zero_optimization.offload_param.buffer_size zero_optimization.offload_param.max_in_cpu "
     "zero_optimization.offload_optimizer.nvme_path zero_optimization.offload_param.nvme_path "
-    "zero_optimization.allgather_partitions zero_optimization.reduce_scatter zero_optimization.allgather_bucket_size";
+    "zero_optimization.allgather_partitions zero_optimization.allgather_bucket_size";
 
 const char* home_of(ForeignConfig& config, const char* key) {
   const std::string device = config.text(key).value_or("none");
@@ -51,6 +51,7 @@ void set_sharding(ForeignConfig& config, Json& scenario, std::int64_t stage) {
   }
   if (config.flag("zero_optimization.zero_quantized_weights").value_or(false)) sharding["int8_gather"] = true;
   if (config.flag("zero_optimization.zero_quantized_gradients").value_or(false)) sharding["int4_reduce"] = true;
+  if (!config.flag("zero_optimization.reduce_scatter").value_or(true) && stage == 1) sharding["reduce_scatter"] = false;
   if (const auto group = config.integer("zero_optimization.mics_shard_size", -1, 1 << 20); group && *group > 0) {
     sharding["group"] = *group;
   }
@@ -128,8 +129,11 @@ Imported import_deepspeed(std::string_view text, const std::string& file, const 
   if (config.flag("activation_checkpointing.partition_activations").value_or(false)) {
     draft.json["recompute"] = "full";
   }
-  if (const auto type = config.text("communication_data_type"); type && (*type == "fp16" || *type == "bf16")) {
+  const auto type = config.text("communication_data_type");
+  if (type && (*type == "fp16" || *type == "bf16")) {
     draft.json["gradient_compression"] = "fp16";
+  } else if (type && *type == "fp32" && draft.json["precision"] != "fp32") {
+    draft.json["gradient_compression"] = "fp32";
   }
   config.ignore(without_effect);
   return finished(draft, config);

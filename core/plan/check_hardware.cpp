@@ -62,6 +62,10 @@ void check_gpu(const Scenario& scenario, const GpuSpec& gpu, Findings& findings)
 }  // namespace
 
 void check_hardware(const Scenario& scenario, Findings& findings) {
+  if (scenario.run.cuda_graphs && scenario.run.host.attention_waits) {
+    findings.push_back({Severity::error, "wait-in-graph", "/host/attention_waits",
+                        "a captured CUDA graph (cuda_graphs) cannot wait for the host", "false"});
+  }
   for (std::size_t kind = 0; kind < kind_count(scenario.cluster); ++kind)
     check_gpu(scenario, gpu_of_kind(scenario.cluster, kind), findings);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "plan/feasibility_checks.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -101,6 +102,12 @@ void check_unused(const Scenario& scenario, Findings& findings) {
                "/sharding/reduce_each_micro_batch", "gradients are reduced once per step anyway", "true"},
            Unused{run.sharding.int4_reduce && (run.zero_stage < 2 || run.sharding.unit != ShardUnit::block),
                   "/sharding/int4_reduce", "gradients are reduced block by block only under ZeRO 2 and 3", "false"},
+           Unused{!alone && run.gradient_compression != GradientCompression::none &&
+                      gradient_wire_bytes(run) == bytes_of(recipe_of(run)).gradient,
+                  "/gradient_compression", "gradients are kept in a format of that size", "none"},
+           Unused{run.host.attention_waits && plain, "/host/attention_waits", of_blocks, "false"},
+           Unused{!run.sharding.reduce_scatter && run.zero_stage != 1, "/sharding/reduce_scatter",
+                  "gradients are all-reduced without ZeRO and sharded as they are reduced under ZeRO 2 and 3", "true"},
            Unused{!run.fp32_gradients && full_precision, "/fp32_gradients", "this precision has no other gradients",
                   "true"},
            Unused{!run.schedule.csv.empty() && has_options, "/schedule", "a schedule from a file takes no options",

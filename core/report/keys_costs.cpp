@@ -16,6 +16,9 @@ std::vector<ReportKey> keys_of_costs() {
       key("gradient_clipping_s", "Norm of the gradients and their scaling by it", "its bytes over the memory's rate"),
       key("host_s", "The framework's host work once per step", "host_step_ms of the calibration"),
       key("data_loading_s", "Waiting for the next batch", "data_loading of the scenario"),
+      key("garbage_collection_s", "The GPU has run out of launched kernels while Python collects garbage",
+          "pauses that a step waits for x what is left of one once the queue of launches is empty "
+          "(docs/cost-model.md)"),
       key("slowest_rank_s", "Waiting for the slowest of the ranks that do the same",
           "rank_spread x expected maximum over the ranks, block_spread likewise between collectives of the sharding "
           "group (docs/cost-model.md)"),

@@ -30,6 +30,7 @@ void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& s
   if (model.attention.bias) out.push_back(pass("qkv-bias", 2 * shape.element * qkv_elements(shape)));
   if (model.attention.qk_norm) out.push_back(pass("head-norms", 2 * shape.element * rotated_elements(shape), 2));
   if (model.positions == Positions::rotary) out.push_back(pass("rotary", rotary_bytes(shape), shape.fused ? 1 : 4));
+  if (plan.run.host.attention_waits) out.push_back(host_wait("attention-host-wait"));
   add_core_attention_forward(out, core_shape(shape, plan, kind), shape, plan);
   for (const Segment& cast : casts("projection-cast", shape, shape.tokens, shape.query_width)) out.push_back(cast);
   out.push_back(gemm("attention-projection", shape, shape.tokens, shape.hidden, shape.query_width));

@@ -76,6 +76,7 @@ void add_latent_attention_forward(std::vector<Segment>& out, const BodyShape& sh
   out.push_back(gemm("query-up", shape, shape.tokens, latent.query, query_input));
   out.push_back(gemm("key-value-up", shape, shape.tokens, latent.key_value, latent.kv_rank));
   out.push_back(pass("rotary", assembly_bytes(shape, latent), shape.fused ? 2 : 8));
+  if (plan.run.host.attention_waits) out.push_back(host_wait("attention-host-wait"));
   add_core_attention_forward(out, all_heads(shape, plan, kind), shape, plan);
   for (const Segment& cast : casts("projection-cast", shape, shape.tokens, latent.value)) out.push_back(cast);
   out.push_back(gemm("attention-projection", shape, shape.tokens, shape.hidden, latent.value));

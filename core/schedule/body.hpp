@@ -22,7 +22,8 @@ enum class KernelKind : std::uint8_t {
   host,       // what the framework's host code costs once per step; the calibration has the figure
   host_adam,  // Adam on the host's cores; k parameters of this rank
   loading,    // wait for the next batch, as the run states it
-  host_sync,  // the host waits for a result of the GPU before it launches `launches` further kernels
+  host_sync,  // the host waits for a result of the GPU before it goes on launching
+  collection  // pauses of the garbage collector that a step waits for
 };
 
 struct Kernel {

@@ -2,7 +2,7 @@
 // core/tensor_parallel/cross_entropy.py): the logits are cast to fp32, and three small all-reduces over the tensor
 // group exchange the maximum, the target's logit and the sum of exponentials of each token. A fused cross-entropy reads
 // the logits once in each direction and puts the gradient in their place (flash-attention,
-// ops/triton/cross_entropy.py); PyTorch's works on an fp32 copy.
+// ops/triton/cross_entropy.py); PyTorch's works on an fp32 copy of the whole logits, which every tensor rank gathers.
 
 #include "schedule/body_layers.hpp"
 
@@ -11,6 +11,11 @@ namespace {
 
 double logits(const BodyShape& shape) {
   return static_cast<double>(shape.tokens) * static_cast<double>(shape.vocabulary);
+}
+
+/// Of all tensor ranks.
+double whole_logits(const BodyShape& shape) {
+  return logits(shape) * static_cast<double>(shape.tensor);
 }
 
 // Frameworks keep the projection to the vocabulary in 16 bits when other GEMMs run in fp8.
@@ -81,8 +86,14 @@ void add_loss_forward(std::vector<Segment>& out, const BodyShape& shape, LossKer
     return;
   }
   if (kernel == LossKernel::full_fp32) {
+    if (shape.tensor > 1) {
+      // What arrives rank by rank is put together, which reads and writes it.
+      const double bytes = whole_logits(shape) * shape.element;
+      out.push_back(collective("logits-all-gather", CollectiveKind::all_gather, Axis::tensor, bytes));
+      out.push_back(pass("logits-join", 2 * bytes));
+    }
     // The fp32 copy, and the logarithm of its softmax.
-    out.push_back(pass("loss", logits(shape) * ((shape.element < 4 ? shape.element + 4 : 0) + 8), 3));
+    out.push_back(pass("loss", whole_logits(shape) * ((shape.element < 4 ? shape.element + 4 : 0) + 8), 3));
     return;
   }
   const double per_token = 4.0 * static_cast<double>(shape.tokens);
@@ -108,7 +119,8 @@ void add_loss_backward(const BackwardList& list, const BodyShape& shape, LossKer
   }
   if (kernel == LossKernel::full_fp32) {
     // A dense gradient of the targets is written; it and the softmax are read, their gradient is written and cast.
-    list.input_grad(pass("loss-grad", logits(shape) * (16 + cast), 3));
+    list.input_grad(pass("loss-grad", whole_logits(shape) * (16 + cast), 3));
+    if (shape.tensor > 1) list.input_grad(pass("logits-grad-share", 2 * logits(shape) * shape.element));
     return;
   }
   list.input_grad(pass("loss-grad", logits(shape) * (8 + cast), 3));

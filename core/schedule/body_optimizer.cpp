@@ -60,6 +60,11 @@ void add_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitParame
     host.kernel.kind = KernelKind::loading;
     out.push_back(host);
   }
+  if (plan.run.host.collection_pause_s > 0) {
+    host.name = "garbage-collection";
+    host.kernel.kind = KernelKind::collection;
+    out.push_back(host);
+  }
 }
 
 }  // namespace stagecraft

@@ -73,6 +73,13 @@ double whole_bytes(const BodyShape& shape) {
   return shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
 }
 
+Segment host_wait(const char* name) {
+  Segment segment;
+  segment.name = name;
+  segment.kernel.kind = KernelKind::host_sync;
+  return segment;
+}
+
 Segment collective(const char* name, CollectiveKind kind, Axis group, double bytes, std::int32_t hides_behind) {
   Segment segment;
   segment.name = name;

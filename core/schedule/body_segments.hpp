@@ -38,6 +38,9 @@ double whole_bytes(const BodyShape& shape);
 /// `bytes` as nccl-tests counts them, see Collective.
 Segment collective(const char* name, CollectiveKind kind, Axis group, double bytes, std::int32_t hides_behind = 0);
 
+/// The host waits for the GPU, to read something back.
+Segment host_wait(const char* name);
+
 /// Collects the segments of a backward pass: those that lead to the gradient of the input and those that lead to weight
 /// gradients, from one listing in the framework's order.
 struct BackwardList {

@@ -103,6 +103,13 @@ void check_states(const Plan& plan, Findings& findings) {
   if (run.gradient_compression != GradientCompression::none) {
     refuse(findings, "execute-compression", "/gradient_compression", "gradients are reduced as they are", "none");
   }
+  if (!run.sharding.reduce_scatter) {
+    refuse(findings, "execute-all-reduce", "/sharding/reduce_scatter",
+           "sharded gradients are reduced by reduce-scatter", "true");
+  }
+  if (run.host.attention_waits || run.host.collection_pause_s > 0) {
+    refuse(findings, "execute-host", "/host", "the executor reads no lengths back and collects no garbage");
+  }
   const OffloadSpec& offload = run.offload;
   if (offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu) {
     refuse(findings, "execute-offload", "/offload", "all states stay on the device");
@@ -223,6 +230,8 @@ std::vector<SupportLine> support_matrix() {
       {"plain layers of unknown computation, or over a tensor group",
        "refused: their figures do not say what to compute"},
       {"offload", "refused: all states stay on the device"},
+      {"gradients reduced in another format, or all-reduced under ZeRO 1", "refused: simulated only"},
+      {"waits of the host and garbage collection", "refused: simulated only"},
   };
 }
 

@@ -85,14 +85,6 @@ Segment routing(const char* name, const BodyShape&, const Plan& plan, const Expe
   return pass(name, rows.tokens * static_cast<double>(plan.model.moe.experts) * (logits_in_fp32 + map), 6);
 }
 
-Segment host_wait(const char* name) {
-  Segment segment;
-  segment.name = name;
-  segment.kernel.kind = KernelKind::host_sync;
-  segment.kernel.launches = 4;  // copy of the counts, permutation, all-to-all, first product
-  return segment;
-}
-
 // The experts that every token passes: an MLP of their width, divided over the tensor group.
 Plan with_shared_width(const Plan& plan) {
   Plan shared;

@@ -31,6 +31,7 @@ ShardingSpec read_sharding(const JsonNode& node, ShardingSpec sharding, Reading&
   fields.optional("secondary", sharding.secondary, integer_in(0, run_limits::data));
   fields.optional("int8_gather", sharding.int8_gather, read_boolean);
   fields.optional("int4_reduce", sharding.int4_reduce, read_boolean);
+  fields.optional("reduce_scatter", sharding.reduce_scatter, read_boolean);
   fields.finish();
   return sharding;
 }

@@ -232,6 +232,28 @@ OverlapSpec read_overlap(const JsonNode& node, Reading& reading) {
   return overlap;
 }
 
+void read_collection(const JsonNode& node, HostSpec& host, Reading& reading) {
+  ObjectReader fields(node, "/host/garbage_collection", reading);
+  fields.required("pause", host.collection_pause_s,
+                  [](const JsonNode& value) { return read_seconds(value, {0}, {1e3}).value; });
+  fields.optional("every_steps", host.collection_every, number_in(0.001, 1e9));
+  fields.optional("together", host.collects_together, read_boolean);
+  fields.finish();
+}
+
+HostSpec read_host(const JsonNode& node, Reading& reading) {
+  HostSpec host;
+  ObjectReader fields(node, "/host", reading);
+  fields.optional("attention_waits", host.attention_waits, read_boolean);
+  bool collects = false;
+  fields.optional("garbage_collection", collects, [&](const JsonNode& value) {
+    read_collection(value, host, reading);
+    return true;
+  });
+  fields.finish();
+  return host;
+}
+
 Precision usual_precision(const GpuSpec& gpu) {
   if (gpu.peak.contains(Dtype::bf16)) return Precision::bf16_mixed;
   if (gpu.peak.contains(Dtype::fp16)) return Precision::fp16_mixed;
@@ -270,6 +292,7 @@ void read_communication(ObjectReader& scenario, RunSpec& run) {
   if (!overlaps)
     scenario.note("overlap", "pipeline sends only", "gradients and parameters travel while nothing else runs");
   scenario.optional("cuda_graphs", run.cuda_graphs, read_boolean);
+  scenario.optional("host", run.host, [&](const JsonNode& node) { return read_host(node, scenario.reading()); });
   scenario.optional("data_loading", run.data_loading_s,
                     [](const JsonNode& value) { return read_seconds(value, {0}, {1e6}).value; });
   scenario.defaulted("scatter_gather", run.scatter_gather, read_boolean, text_of_bool,

@@ -70,6 +70,8 @@ StateRecipe recipe_of(const RunSpec& run) {
 
 double gradient_wire_bytes(const RunSpec& run) {
   switch (run.gradient_compression) {
+    case GradientCompression::fp32:
+      return 4;
     case GradientCompression::fp16:
       return 2;
     case GradientCompression::int8:

@@ -166,6 +166,7 @@ struct ShardingSpec {
   std::int64_t secondary = 0;  // ZeRO++: ranks over which a second shard serves the backward's gathers; 0: none
   bool int8_gather = false;    // ZeRO++: weights are gathered as int8 with a scale per 2048 numbers
   bool int4_reduce = false;    // ZeRO++: gradients are reduced by all-to-all in int4, then int8
+  bool reduce_scatter = true;  // ZeRO 1; false: every rank gets the whole sum and takes its share of it
 };
 
 /// Whether gradients are reduced and sharded within every backward pass.
@@ -173,8 +174,8 @@ inline bool reduces_in_backward(std::int64_t zero_stage, const ShardingSpec& sha
   return zero_stage >= 2 && sharding.unit == ShardUnit::block && sharding.reduce_each_micro_batch;
 }
 
-/// What gradients are turned into before they are reduced.
-enum class GradientCompression : std::uint8_t { none, fp16, int8 };
+/// What gradients are turned into before they are reduced: a smaller format, or fp32 for the sake of the sum.
+enum class GradientCompression : std::uint8_t { none, fp32, fp16, int8 };
 
 /// How finely fp8 tensors are scaled.
 enum class Fp8Scaling : std::uint8_t {
@@ -217,6 +218,14 @@ struct OverlapSpec {
                                   // its channels hold multiprocessors and share the memory
 };
 
+/// What holds up the host, which launches kernels ahead of the GPU.
+struct HostSpec {
+  bool attention_waits = false;    // it reads a value back before attention (the longest of packed sequences)
+  double collection_pause_s = 0;   // a full garbage collection of Python; 0: none
+  double collection_every = 1;     // steps from one to the next, of each rank
+  bool collects_together = false;  // all ranks in the same step, between two steps (Megatron-LM: --manual-gc)
+};
+
 /// Whose habits with memory the run follows where frameworks differ (memory/framework.hpp has the table).
 enum class Framework : std::uint8_t {
   megatron,            // Megatron-LM with its own layers and gradient buffers
@@ -256,7 +265,8 @@ struct RunSpec {
   bool fused_kernels = true;   // bias+activation and bias+dropout+add in one kernel (arXiv 2104.04473, section 4.2)
   bool gradient_accumulation_fusion = true;  // weight-gradient GEMMs add into the gradient buffer in their epilogue
   bool cuda_graphs = false;                  // the kernels of an operation are launched as one captured graph
-  double data_loading_s = 0;                 // of a step, that every rank waits for its next batch
+  HostSpec host;
+  double data_loading_s = 0;  // of a step, that every rank waits for its next batch
   ReceivePlacement receive_placement = ReceivePlacement::at_sender;
   double gradient_bucket_bytes = 160e6;
   std::int64_t steps = 1;  // simulated in a row; the last one is reported

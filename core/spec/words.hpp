@@ -121,8 +121,10 @@ inline constexpr Words<ContextMethod, 4> context_method_words{{{ContextMethod::r
                                                                {ContextMethod::combined, "combined"}}};
 inline constexpr Words<Dispatcher, 2> dispatcher_words{
     {{Dispatcher::all_to_all, "all_to_all"}, {Dispatcher::deduplicated, "deduplicated"}}};
-inline constexpr Words<GradientCompression, 3> gradient_compression_words{
-    {{GradientCompression::none, "none"}, {GradientCompression::fp16, "fp16"}, {GradientCompression::int8, "int8"}}};
+inline constexpr Words<GradientCompression, 4> gradient_compression_words{{{GradientCompression::none, "none"},
+                                                                           {GradientCompression::fp32, "fp32"},
+                                                                           {GradientCompression::fp16, "fp16"},
+                                                                           {GradientCompression::int8, "int8"}}};
 inline constexpr Words<Fp8Scaling, 3> fp8_scaling_words{
     {{Fp8Scaling::per_tensor, "per_tensor"}, {Fp8Scaling::current, "current"}, {Fp8Scaling::per_block, "per_block"}}};
 

@@ -40,6 +40,7 @@ KernelClass class_of(const Kernel& kernel) {
     case KernelKind::host:
     case KernelKind::host_adam:
     case KernelKind::loading:
+    case KernelKind::collection:
     case KernelKind::host_sync:
       break;
   }

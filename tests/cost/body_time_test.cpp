@@ -128,6 +128,14 @@ TEST_CASE("gradients are reduced whole, or scattered and gathered again under Ze
   scenario.run.zero_stage = 1;
   plan = make_plan(scenario);
   CHECK(collective_of(plan, op).kind == CollectiveKind::reduce_scatter);
+  scenario.run.sharding.reduce_scatter = false;  // every rank gets the whole sum
+  plan = make_plan(scenario);
+  CHECK(collective_of(plan, op).kind == CollectiveKind::all_reduce);
+  scenario.run.gradient_compression = GradientCompression::fp32;
+  CHECK(collective_of(make_plan(scenario), op).bytes.value == Approx(4 * parameters));
+  scenario.run.sharding.reduce_scatter = true;
+  scenario.run.gradient_compression = GradientCompression::none;
+  plan = make_plan(scenario);
   op.kind = OpKind::gather_params;
   CHECK(collective_of(plan, op).kind == CollectiveKind::all_gather);
   // Two ranks on two nodes, one NIC each at 10 GB/s.

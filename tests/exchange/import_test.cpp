@@ -116,6 +116,10 @@ TEST_CASE("the order of ranks and CUDA graphs come back from Megatron-LM; anothe
   CHECK(to_text(second.run.parallel.placement) == "tensor-context-pipeline-data");
   first.run.parallel.placement.order = *parse_order("pipeline-tensor-context-data");
   CHECK(export_megatron(first).left_out == std::vector<std::string>{"parallel.placement"});
+  first.run.host.collection_pause_s = 0.1;
+  first.run.host.collection_every = 50;
+  first.run.host.collects_together = true;
+  CHECK(export_megatron(first).text.find("--manual-gc-interval 50") != std::string::npos);
 }
 
 TEST_CASE("experts and latent attention come back from Megatron-LM") {
@@ -153,6 +157,21 @@ TEST_CASE("a DeepSpeed configuration gives batch, ZeRO and offload, and comes ba
   CHECK(scenario.run.batch.micro == 4);
   const Exported exported = export_deepspeed(scenario);
   CHECK(export_deepspeed(read(import_deepspeed(exported.text, "exported", request))).text == exported.text);
+}
+
+TEST_CASE("a DeepSpeed configuration that all-reduces in fp32 says so there and back") {
+  const char* const text = R"({
+    "train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true},
+    "communication_data_type": "fp32", "zero_optimization": {"stage": 1, "reduce_scatter": false}})";
+  ImportRequest request;
+  request.gpus = 32;
+  const Scenario scenario = read(import_deepspeed(text, "ds_config.json", request));
+  CHECK_FALSE(scenario.run.sharding.reduce_scatter);
+  CHECK(scenario.run.gradient_compression == GradientCompression::fp32);
+  const Exported exported = export_deepspeed(scenario);
+  const Scenario again = read(import_deepspeed(exported.text, "exported", request));
+  CHECK_FALSE(again.run.sharding.reduce_scatter);
+  CHECK(again.run.gradient_compression == GradientCompression::fp32);
 }
 
 TEST_CASE("torchtitan's JSON dump gives degrees, sharding and recompute") {

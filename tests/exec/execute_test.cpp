@@ -351,6 +351,12 @@ TEST_CASE("What can't be executed is refused with the reason") {
   plan.run.overlap.tensor = true;
   CHECK(codes(plan, "1f1b", {}) ==
         std::vector<std::string>{"execute-fp8", "execute-dropout", "execute-attention", "execute-overlap-tensor"});
+  plan = tiny_plan(tiny_gpt(4), two_stages());
+  plan.run.sharding.reduce_scatter = false;
+  plan.run.gradient_compression = GradientCompression::fp32;
+  plan.run.host.attention_waits = true;
+  CHECK(codes(plan, "1f1b", {}) ==
+        std::vector<std::string>{"execute-compression", "execute-all-reduce", "execute-host"});
   Plan plain = tiny_plan(tiny_mlp(4), two_stages());
   plain.model.plain_layers[1].parameters += 1;
   CHECK(codes(plain, "1f1b", {}) == std::vector<std::string>{"execute-plain-layer"});

@@ -216,6 +216,39 @@ TEST_CASE("a setting that changes nothing is noted, at its place", "[plan]") {
         std::vector<std::string>{"/gradient_bucket", "/overlap/parameter_gather", "/scatter_gather"});
 }
 
+TEST_CASE("gradients turned into the format that they have, and a reduction that nobody shards, are noted", "[plan]") {
+  const auto pointers_of = [](const Scenario& sample) {
+    std::vector<std::string> pointers;
+    for (const Finding& found : check_feasible(sample)) {
+      if (found.code == "no-effect") pointers.push_back(found.pointer);
+    }
+    return pointers;
+  };
+  Scenario sample = scenario(1, 1, 4, 1);
+  sample.run.recipe = StateRecipe::mixed_16bit_gradients;
+  sample.run.gradient_compression = GradientCompression::fp32;
+  sample.run.zero_stage = 1;
+  sample.run.sharding.reduce_scatter = false;
+  CHECK(pointers_of(sample).empty());
+  sample.run.gradient_compression = GradientCompression::fp16;
+  CHECK(pointers_of(sample) == std::vector<std::string>{"/gradient_compression"});
+  sample.run.recipe = StateRecipe::mixed_fp32_gradients;
+  CHECK(pointers_of(sample).empty());
+  sample.run.gradient_compression = GradientCompression::fp32;
+  CHECK(pointers_of(sample) == std::vector<std::string>{"/gradient_compression"});
+  sample.run.gradient_compression = GradientCompression::none;
+  sample.run.zero_stage = 0;
+  CHECK(pointers_of(sample) == std::vector<std::string>{"/sharding/reduce_scatter"});
+}
+
+TEST_CASE("a captured graph cannot wait for the host", "[plan]") {
+  Scenario sample = scenario(1, 1, 4, 1);
+  sample.run.host.attention_waits = true;
+  CHECK_FALSE(has_errors(check_feasible(sample)));
+  sample.run.cuda_graphs = true;
+  CHECK(finding(sample, "wait-in-graph").pointer == "/host/attention_waits");
+}
+
 TEST_CASE("plain layers know no blocks, heads or tokens, and are not sliced", "[plan]") {
   Scenario sample = scenario(1, 2, 2, 1);
   PlainLayerSpec layer;

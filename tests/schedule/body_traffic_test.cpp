@@ -149,3 +149,43 @@ TEST_CASE("the last of several stages holds its own copy of tied embeddings") {
   CHECK(tied == parameters_per_rank(plan, Stage{1}));
   CHECK(tied > embedding);
 }
+
+TEST_CASE("a cross-entropy of fp32 logits gathers them, and every tensor rank works on all") {
+  Scenario scenario = tensor_parallel(false);
+  scenario.run.loss_kernel = LossKernel::full_fp32;
+  const Bodies bodies = make_bodies(make_plan(scenario));
+  constexpr double logits = tokens * 8192;
+  const BodyPart& forward = body_of(bodies, 0, OpKind::forward).parts.back();
+  CHECK(count_collectives(forward, CollectiveKind::all_gather, logits * 2) == 1);
+  CHECK(count_collectives(forward, CollectiveKind::all_reduce, tokens * 4) == 0);
+  CHECK(bytes_of(forward, "logits-join") == logits * 2 * 2);  // read and written in fp16
+  CHECK(bytes_of(forward, "loss") == logits * (2 + 4 + 4 + 4));
+  const BodyPart& backward = body_of(bodies, 0, OpKind::backward).parts.front();
+  CHECK(bytes_of(backward, "loss-grad") == logits * (16 + 6));
+  CHECK(bytes_of(backward, "logits-grad-share") == logits / 4 * 2 * 2);
+  scenario.run.parallel.tensor = 1;
+  const Bodies alone = make_bodies(make_plan(scenario));
+  CHECK(bytes_of(body_of(alone, 0, OpKind::forward).parts.back(), "loss") == logits * 14);
+  CHECK(bytes_of(body_of(alone, 0, OpKind::forward).parts.back(), "logits-join") == 0);
+}
+
+TEST_CASE("the host waits once per block and forward pass where it reads the packed lengths back") {
+  Scenario scenario = dense_scenario();
+  const auto waits = [&](OpKind kind) {
+    double count = 0;
+    const Bodies bodies = make_bodies(make_plan(scenario));
+    for (const BodyPart& part : body_of(bodies, 0, kind).parts) {
+      for (const Segment& segment : part.segments) {
+        const bool wait = !segment.is_collective && segment.kernel.kind == KernelKind::host_sync;
+        count += wait ? part.repeat : 0;
+      }
+    }
+    return count;
+  };
+  CHECK(waits(OpKind::forward) == 0);
+  scenario.run.host.attention_waits = true;
+  CHECK(waits(OpKind::forward) == 8);
+  CHECK(waits(OpKind::backward) == 0);
+  scenario.run.recompute = Recompute::full;
+  CHECK(waits(OpKind::recompute) == 8);
+}

@@ -73,6 +73,8 @@ TEST_CASE("every field reaches its struct") {
     "precision": "fp8_mixed", "fp32_gradients": false, "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
     "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
+    "host": {"garbage_collection": {"pause": "150 ms", "every_steps": 20, "together": true}},
+    "sharding": {"group": 0, "unit": "stage", "prefetch": 1, "reshard_after_forward": true, "reduce_scatter": false},
     "gradient_bucket": "80 MB", "steps": 5, "calibration": "h100-ndr+megatron-2024",
     "published": [{"key": "step_time_s", "value": 1.5, "source": "a paper"}],
     "recipe": "mixed_16bit_and_fp32_gradients", "optimizer": "adam_8bit", "framework": "transformer_engine", "loss_kernel": "fused"})");
@@ -105,6 +107,11 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.experts.seed == 3);
   CHECK(run.fp8_scaling == Fp8Scaling::per_block);
   CHECK(run.gradient_compression == GradientCompression::int8);
+  CHECK_FALSE(run.sharding.reduce_scatter);
+  CHECK_FALSE(run.host.attention_waits);
+  CHECK(run.host.collection_pause_s == 0.15);
+  CHECK(run.host.collection_every == 20);
+  CHECK(run.host.collects_together);
   CHECK(run.sequence_length == 4096);
   CHECK(run.schedule.name == "interleaved-1f1b");
   CHECK(run.schedule.group_size == 4);
