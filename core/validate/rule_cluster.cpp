@@ -70,9 +70,9 @@ double node_gbit_s(const std::string& text, double gpus_per_node) {
 }
 
 /// A100s of DGX machines with InfiniBand, of Jean Zay with Omni-Path, and all others (HGX boards, RoCE).
-std::string hardware_of(const Record& record, const Machine& machine) {
+std::string hardware_of(const Draft& draft, const Machine& machine) {
   if (std::string(machine.hardware) != "a100-hdr") return machine.hardware;
-  const std::string& wires = record.interconnect;
+  const std::string wires = draft.record.interconnect + draft.software.machines;
   if (contains(wires, "Omni-Path")) return "a100-opa";
   const bool dgx = contains(wires, "InfiniBand") || contains(wires, "DGX") || contains(wires, "Selene");
   return dgx ? machine.hardware : "a100-hgx";
@@ -106,7 +106,7 @@ void map_cluster(Draft& draft) {
     infer(draft, "/cluster/fabric/nic_nominal", fmt::format("{:.6g} Gb/s", nic),
           fmt::format("{:.6g} Gb/s per node, shared evenly by one adapter per GPU", all_nics));
   }
-  const std::string hardware = hardware_of(record, *machine);
+  const std::string hardware = hardware_of(draft, *machine);
   if (hardware.empty()) {
     draft.mapping.no_step_time = fmt::format("no hardware profile of {} exists", record.gpu);
     return;

@@ -94,7 +94,7 @@ void map_model(Draft& draft) {
   const RecordModel& model = draft.record.model;
   const bool gated = gated_of(draft);
   const std::int64_t hidden = stated(model.hidden, "model.hidden"), heads = stated(model.heads, "model.heads");
-  std::int64_t ffn = 4 * hidden, vocabulary = 50257;
+  std::int64_t ffn = 4 * hidden, vocabulary = draft.software.vocabulary;
   if (model.ffn) {
     ffn = *model.ffn;
   } else {
@@ -103,7 +103,9 @@ void map_model(Draft& draft) {
   if (model.vocabulary) {
     vocabulary = *model.vocabulary;
   } else {
-    infer(draft, "/model/vocabulary", std::to_string(vocabulary), "not stated: the vocabulary of GPT-2");
+    constexpr std::int64_t gpt_2 = 50257;
+    infer(draft, "/model/vocabulary", std::to_string(vocabulary),
+          vocabulary == gpt_2 ? "not stated: the vocabulary of GPT-2" : draft.software.why);
   }
   bool tied = !gated;
   if (model.tied_embeddings) {

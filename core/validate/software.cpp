@@ -97,21 +97,27 @@ constexpr std::array periods{
         .why =
             "InternEvo: flash attention, other kernels of the framework; Hybrid Zero, gradients in overlapped buckets, "
             "parameters broadcast after the step"},
-    SoftwarePeriod{.name = "aleph-alpha-2023",
-                   .groups = "hagemann",
-                   .from = "",
-                   .until = "",
-                   .profile = "aleph-alpha-2023",
-                   .fused_kernels = false,
-                   .recipe = "mixed_16bit_gradients",
-                   .loss = "full_fp32",
-                   .node_gbit_s = 100,
-                   .leaf_nodes = 8,
-                   .run_ahead = 1,
-                   .why =
-                       "the layouts paper's PyTorch code (arXiv 2311.05610); 100 Gb/s per node beyond 8 nodes, 16-bit "
-                       "gradients, an fp32 cross-entropy and one micro-batch more in flight than 1F1B needs, which its "
-                       "step times and outcomes show"},
+    SoftwarePeriod{
+        .name = "aleph-alpha-2023",
+        .groups = "hagemann",
+        .from = "",
+        .until = "",
+        .profile = "pytorch-2023",
+        .fused_kernels = false,
+        .recipe = "mixed_16bit_gradients",
+        .loss = "full_fp32",
+        .machines = "DGX A100",
+        .node_gbit_s = 200,
+        .leaf_nodes = 8,
+        .sends_whole = true,
+        .reduces_in = "fp32",
+        .all_reduces = true,
+        .run_ahead = 1,
+        .attention_waits = true,
+        .why = "the layouts paper's PyTorch code (arXiv 2311.05610), as Aleph-Alpha/scaling has it: 16-bit "
+               "gradients all-reduced in fp32, fp32 cross-entropy of gathered logits, whole sends; 200 Gb/s per "
+               "node beyond 8 nodes and one micro-batch more in flight than 1F1B needs, which its step times "
+               "and outcomes show"},
     SoftwarePeriod{
         .name = "nemo-2022",
         .groups = "nemo-a100",
@@ -137,9 +143,12 @@ constexpr std::array periods{
                    .overlaps_pipeline = true,
                    .accumulation_fusion = true,
                    .dropout = 0.1,
+                   .vocabulary = 32000,
                    .recipe = "mixed_16bit_gradients",
-                   .why = "sail-sg/zero-bubble-pipeline-parallelism, examples/pretrain_zbh1.sh: fp16 without fp32 "
-                          "gradients, no flash attention, dropout as usual"},
+                   .why =
+                       "sail-sg/zero-bubble-pipeline-parallelism, examples/pretrain_zbh1.sh: fp16 without fp32 "
+                       "gradients, no flash attention, dropout as usual, a SentencePiece vocabulary (its size is the "
+                       "usual one, which the step times show)"},
     SoftwarePeriod{.name = "vocab-parallel-2024",
                    .groups = "vocab-parallel",
                    .from = "",

@@ -95,6 +95,27 @@ TEST_CASE("blocks that do not divide by the stages leave one less at both ends i
   CHECK(scenario.run.partition.blocks_per_stage == std::vector<std::int64_t>{3, 4, 4, 4, 4, 4, 4, 3});
 }
 
+TEST_CASE("the layouts paper's code all-reduces in fp32, gathers logits and reads lengths back") {
+  Record record = gpt_on_two_nodes();
+  record.group = "hagemann";
+  record.interconnect = "8 x A100 per node with NVLink; inter-node network not stated";
+  record.gpus = 128;
+  record.parallel.zero_stage = 1;
+  const Mapping mapping = map_record(record);
+  REQUIRE(mapping.reason.empty());
+  const Scenario scenario = parse_scenario(mapping.scenario, "sample", {}, library);
+  CHECK(scenario.run.gradient_compression == GradientCompression::fp32);
+  CHECK_FALSE(scenario.run.sharding.reduce_scatter);
+  CHECK(scenario.run.loss_kernel == LossKernel::full_fp32);
+  CHECK(scenario.run.host.attention_waits);
+  CHECK_FALSE(scenario.run.scatter_gather);
+  CHECK(scenario.calibration == "a100-hdr+pytorch-2023");
+  CHECK(scenario.cluster.fabric.nic_nominal.value == Approx(200e9 / 8 / 8));  // per node, over eight GPUs
+  record.gpus = 64;
+  const Scenario small = parse_scenario(map_record(record).scenario, "sample", {}, library);
+  CHECK(small.cluster.fabric.nic_nominal.value == Approx(200e9 / 8));  // as the cluster's file has it
+}
+
 TEST_CASE("a timed run did fit, and its errors are relative") {
   const Outcome outcome = predict(gpt_on_two_nodes(), library);
   REQUIRE(outcome.step_time);
