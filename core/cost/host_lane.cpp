@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/straggler.hpp"
+
 namespace stagecraft {
 
 std::vector<double> gaps_between_launches(std::span<const LaneStep> part) {
@@ -34,8 +36,10 @@ double expected_collections(const HostSpec& host, double replicas, double ranks)
   if (host.collection_pause_s <= 0) return 0;
   const double per_step = 1 / host.collection_every;
   if (host.collects_together) return per_step;
-  // sum over k of P(maximum > k); beyond mean + 12 deviations nothing is left.
   const double mean = ranks * per_step;
+  constexpr double many = 1000;  // a Poisson number is normal from there on
+  if (mean > many) return mean + std::sqrt(mean) * expected_maximum(replicas);
+  // sum over k of P(maximum > k); beyond mean + 12 deviations nothing is left.
   const double last = mean + 12 * std::sqrt(mean) + 30;
   double expected = 0, log_term = -mean, below = 0;
   for (double k = 0; k <= last; ++k) {

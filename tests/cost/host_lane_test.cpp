@@ -105,6 +105,10 @@ TEST_CASE("collections of all ranks at once fall in every n-th step, others pile
   }
   CHECK(expected_collections(host, 2, 1) == Approx(expected));
   CHECK(expected_collections(host, 1e5, 1) > 5);
+  // Many of them are normal, and as quickly told.
+  CHECK(expected_collections(host, 64, 1001) == Approx(expected_collections(host, 64, 999)).epsilon(0.02));
+  host.collection_every = 0.001;
+  CHECK(expected_collections(host, 1e6, 1e6) > 1e9);
 }
 
 TEST_CASE("a pause is felt where the queue of launches runs dry, and not with CUDA graphs") {
