@@ -162,9 +162,19 @@ void map_kernels(Draft& draft) {
   set(draft, "/overlap/pipeline", overlap(software.overlaps_pipeline));
   set(draft, "/overlap/tensor", overlap(software.overlaps_tensor));
   set(draft, "/scatter_gather", !software.sends_whole);
-  if (*software.reduces_in != 0) set(draft, "/gradient_compression", software.reduces_in);
-  if (software.attention_waits) set(draft, "/host/attention_waits", true);
-  if (software.all_reduces && zero_stage == 1) set(draft, "/sharding/reduce_scatter", false);
+  if (software.sends_whole) infer(draft, "/scatter_gather", "false", software.why);
+  if (*software.reduces_in != '\0') {
+    set(draft, "/gradient_compression", software.reduces_in);
+    infer(draft, "/gradient_compression", software.reduces_in, software.why);
+  }
+  if (software.all_reduces && zero_stage == 1) {
+    set(draft, "/sharding/reduce_scatter", false);
+    infer(draft, "/sharding/reduce_scatter", "false", software.why);
+  }
+  if (software.attention_waits) {
+    set(draft, "/host/attention_waits", true);
+    infer(draft, "/host/attention_waits", "true", software.why);
+  }
   const bool eager = contains(record.id, "eager");  // sources that measure both name the run so
   const bool fused = (software.fused_kernels && !eager) || contains(record.kernel, "RMS kernel");
   set(draft, "/fused_kernels", fused);
