@@ -27,24 +27,6 @@ LaneStep wait(double us_until_on) {
   return {us_until_on * us, 0, true, 1};
 }
 
-Scenario two_replicas() {
-  Scenario scenario;
-  scenario.cluster = round_cluster(2, 8);
-  ModelSpec& model = scenario.model;
-  model.name = "small";
-  model.hidden = 2048;
-  model.blocks = 4;
-  model.vocabulary = 8192;
-  model.sequence_length = 1024;
-  model.attention = {16, 16, 128, true, true};
-  model.mlp = {8192, false, Activation::gelu, true};
-  scenario.run.parallel.tensor = 8;
-  scenario.run.parallel.data = 2;
-  scenario.run.batch = {4, 2};
-  scenario.run.sequence_length = 1024;
-  return scenario;
-}
-
 double optimizer_s(const Scenario& scenario) {
   const Plan plan = make_plan(scenario);
   const CostModel model = make_cost_model(plan, build_topology(scenario.cluster), shipped("a100-hdr"));
@@ -112,7 +94,7 @@ TEST_CASE("collections of all ranks at once fall in every n-th step, others pile
 }
 
 TEST_CASE("a pause is felt where the queue of launches runs dry, and not with CUDA graphs") {
-  Scenario scenario = two_replicas();
+  Scenario scenario = small_scenario();
   const double usual = optimizer_s(scenario);
   scenario.run.host.collection_pause_s = 10;  // longer than 1024 of these kernels
   scenario.run.host.collects_together = true;
@@ -128,7 +110,7 @@ TEST_CASE("a pause is felt where the queue of launches runs dry, and not with CU
 }
 
 TEST_CASE("waiting in every attention costs the launches that were hidden behind kernels before") {
-  Scenario scenario = two_replicas();
+  Scenario scenario = small_scenario();
   scenario.run.parallel.tensor = 1;
   scenario.run.parallel.data = 16;
   scenario.run.batch = {64, 4};

@@ -80,6 +80,28 @@ ClusterSpec round_cluster(std::int64_t nodes, int nics) {
   return cluster;
 }
 
+Scenario small_scenario() {
+  Scenario scenario;
+  scenario.cluster = round_cluster(2, 8);
+  ModelSpec& model = scenario.model;
+  model.name = "small";
+  model.hidden = 2048;
+  model.blocks = 4;
+  model.vocabulary = 8192;
+  model.sequence_length = 1024;
+  model.attention = {16, 16, 128, true, true};
+  model.mlp = {8192, false, Activation::gelu, true};
+  RunSpec& run = scenario.run;
+  run.parallel.tensor = 8;
+  run.parallel.data = 2;
+  run.batch = {4, 2};
+  run.sequence_length = 1024;
+  run.precision = Precision::fp16_mixed;
+  run.fp32_gradients = false;
+  run.attention_kernel = AttentionKernel::fused_softmax;
+  return scenario;
+}
+
 GpuSpec a100_gpu() {
   GpuSpec gpu;
   gpu.name = "a100-sxm4-80gb";

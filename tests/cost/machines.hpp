@@ -15,6 +15,10 @@ Calibration ideal_calibration();
 /// Eight GPUs on one switch at 100 GB/s, `nics` NICs at 10 GB/s, every GPU at its nearest one.
 ClusterSpec round_cluster(std::int64_t nodes, int nics);
 
+/// Four blocks of hidden size 2048 over 8 tensor ranks and 2 replicas on a round_cluster, micro-batches of two
+/// sequences of 1024 tokens in fp16.
+Scenario small_scenario();
+
 GpuSpec a100_gpu();
 ClusterSpec dgx_a100(std::int64_t nodes);
 
