@@ -110,6 +110,13 @@ void check_states(const Plan& plan, Findings& findings) {
   if (run.host.attention_waits || run.host.collection_pause_s > 0) {
     refuse(findings, "execute-host", "/host", "the executor reads no lengths back and collects no garbage");
   }
+  if (run.data_loading_s > 0) {
+    refuse(findings, "execute-data-loading", "/data_loading", "batches are drawn in memory and never waited for",
+           "0 s");
+  }
+  if (run.cuda_graphs) {
+    refuse(findings, "execute-cuda-graphs", "/cuda_graphs", "every kernel is launched by itself", "false");
+  }
   const OffloadSpec& offload = run.offload;
   if (offload.optimizer != Home::gpu || offload.parameters != Home::gpu || offload.activations != Home::gpu) {
     refuse(findings, "execute-offload", "/offload", "all states stay on the device");
@@ -231,7 +238,7 @@ std::vector<SupportLine> support_matrix() {
        "refused: their figures do not say what to compute"},
       {"offload", "refused: all states stay on the device"},
       {"gradients reduced in another format, or all-reduced under ZeRO 1", "refused: simulated only"},
-      {"waits of the host and garbage collection", "refused: simulated only"},
+      {"CUDA graphs, waiting for data, waits of the host and garbage collection", "refused: simulated only"},
   };
 }
 

@@ -357,6 +357,10 @@ TEST_CASE("What can't be executed is refused with the reason") {
   plan.run.host.attention_waits = true;
   CHECK(codes(plan, "1f1b", {}) ==
         std::vector<std::string>{"execute-compression", "execute-all-reduce", "execute-host"});
+  plan = tiny_plan(tiny_gpt(4), two_stages());
+  plan.run.data_loading_s = 0.01;
+  plan.run.cuda_graphs = true;
+  CHECK(codes(plan, "1f1b", {}) == std::vector<std::string>{"execute-data-loading", "execute-cuda-graphs"});
   Plan plain = tiny_plan(tiny_mlp(4), two_stages());
   plain.model.plain_layers[1].parameters += 1;
   CHECK(codes(plain, "1f1b", {}) == std::vector<std::string>{"execute-plain-layer"});
