@@ -114,10 +114,10 @@ constexpr std::array periods{
         .all_reduces = true,
         .run_ahead = 1,
         .attention_waits = true,
-        .why = "the layouts paper's PyTorch code (arXiv 2311.05610) on DGX A100, as Aleph-Alpha/scaling has it: 16-bit "
-               "gradients all-reduced in fp32, fp32 cross-entropy of gathered logits, whole sends; 200 Gb/s per "
-               "node beyond 8 nodes and one micro-batch more in flight than 1F1B needs, which its step times "
-               "and outcomes show"},
+        .why = "the layouts paper's PyTorch code (arXiv 2311.05610), as Aleph-Alpha/scaling has it: 16-bit "
+               "gradients all-reduced in fp32, fp32 cross-entropy of gathered logits, whole sends; assumed: DGX A100 "
+               "machines; from its step times and outcomes: 200 Gb/s per node beyond 8 nodes, one micro-batch more in "
+               "flight than 1F1B needs"},
     SoftwarePeriod{
         .name = "nemo-2022",
         .groups = "nemo-a100",
