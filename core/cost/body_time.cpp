@@ -300,8 +300,9 @@ std::vector<BodyTime> time_bodies(const CostModel& model, const Bodies& bodies, 
   std::vector<BodyTime> times(bodies.bodies.size());
   Workspace work;
   std::vector<std::size_t> collecting;  // need the times of the others
+  const bool pauses = plan.run.host.collection_pause_s > 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (collects(bodies.bodies[i])) {
+    if (pauses && collects(bodies.bodies[i])) {
       collecting.push_back(i);
     } else {
       times[i] = time_body(model, bodies.bodies[i], plan, work);

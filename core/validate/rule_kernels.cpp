@@ -93,6 +93,17 @@ std::int64_t zero_stage_of(Draft& draft) {
 }
 
 /// Whose habits with memory the run follows; what FSDP's users set beside it.
+/// What the software does, though no record says so.
+void as_software(Draft& draft, const char* pointer, const char* word) {
+  set(draft, pointer, word);
+  infer(draft, pointer, word, draft.software.why);
+}
+
+void as_software(Draft& draft, const char* pointer, bool value) {
+  set(draft, pointer, value);
+  infer(draft, pointer, value ? "true" : "false", draft.software.why);
+}
+
 void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& precision) {
   const std::string profile = draft.software.profile;
   const bool fsdp = !draft.record.parallel.fsdp.empty() || profile == "pytorch-2023";
@@ -103,12 +114,8 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
                           : fsdp && zero_stage == 3                                            ? "fsdp"
                                                                                                : "megatron";
   if (draft.record.arguments.transformer == "local") framework = "megatron";
-  if (*draft.software.recipe != '\0') {
-    set(draft, "/recipe", draft.software.recipe);
-    infer(draft, "/recipe", draft.software.recipe, draft.software.why);
-  }
-  set(draft, "/framework", framework);
-  infer(draft, "/framework", framework, draft.software.why);
+  if (*draft.software.recipe != '\0') as_software(draft, "/recipe", draft.software.recipe);
+  as_software(draft, "/framework", framework);
   if (zero_stage >= 2) set(draft, "/sharding/unit", "block");
   if (const auto group = draft.record.parallel.zero_group; group && zero_stage == 1)
     set(draft, "/sharding/group", *group);
@@ -116,13 +123,10 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
     set(draft, "/sharding/group", std::int64_t{8});
     infer(draft, "/sharding/group", "8", "HSDP shards inside a node and replicates between nodes");
   }
-  const std::string loss = draft.software.loss;
-  if (!loss.empty()) {
-    set(draft, "/loss_kernel", loss);
-    infer(draft, "/loss_kernel", loss, draft.software.why);
-  }
+  const bool names_loss = *draft.software.loss != '\0';
+  if (names_loss) as_software(draft, "/loss_kernel", draft.software.loss);
   if (std::string(framework) != "fsdp") return;
-  if (loss.empty() && draft.record.parallel.tensor.value_or(1) == 1) {  // torchtitan divides it with the vocabulary
+  if (!names_loss && draft.record.parallel.tensor.value_or(1) == 1) {  // torchtitan divides it with the vocabulary
     set(draft, "/loss_kernel", "full_fp32");
     infer(draft, "/loss_kernel", "full_fp32", "torch.nn.functional.cross_entropy on fp32 logits");
   }
@@ -161,20 +165,10 @@ void map_kernels(Draft& draft) {
   set(draft, "/overlap/parameter_gather", overlap(software.overlaps_parameters && behind));
   set(draft, "/overlap/pipeline", overlap(software.overlaps_pipeline));
   set(draft, "/overlap/tensor", overlap(software.overlaps_tensor));
-  set(draft, "/scatter_gather", !software.sends_whole);
-  if (software.sends_whole) infer(draft, "/scatter_gather", "false", software.why);
-  if (*software.reduces_in != '\0') {
-    set(draft, "/gradient_compression", software.reduces_in);
-    infer(draft, "/gradient_compression", software.reduces_in, software.why);
-  }
-  if (software.all_reduces && zero_stage == 1) {
-    set(draft, "/sharding/reduce_scatter", false);
-    infer(draft, "/sharding/reduce_scatter", "false", software.why);
-  }
-  if (software.attention_waits) {
-    set(draft, "/host/attention_waits", true);
-    infer(draft, "/host/attention_waits", "true", software.why);
-  }
+  if (software.sends_whole) as_software(draft, "/scatter_gather", false);
+  if (*software.reduces_in != '\0') as_software(draft, "/gradient_compression", software.reduces_in);
+  if (software.all_reduces && zero_stage == 1) as_software(draft, "/sharding/reduce_scatter", false);
+  if (software.attention_waits) as_software(draft, "/host/attention_waits", true);
   const bool eager = contains(record.id, "eager");  // sources that measure both name the run so
   const bool fused = (software.fused_kernels && !eager) || contains(record.kernel, "RMS kernel");
   set(draft, "/fused_kernels", fused);

@@ -103,9 +103,8 @@ void map_model(Draft& draft) {
   if (model.vocabulary) {
     vocabulary = *model.vocabulary;
   } else {
-    constexpr std::int64_t gpt_2 = 50257;
     infer(draft, "/model/vocabulary", std::to_string(vocabulary),
-          vocabulary == gpt_2 ? "not stated: the vocabulary of GPT-2" : draft.software.why);
+          vocabulary == gpt_2_vocabulary ? "not stated: the vocabulary of GPT-2" : draft.software.why);
   }
   bool tied = !gated;
   if (model.tied_embeddings) {

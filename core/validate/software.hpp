@@ -8,6 +8,8 @@
 
 namespace stagecraft {
 
+inline constexpr std::int64_t gpt_2_vocabulary = 50257;
+
 struct SoftwarePeriod {
   const char* name;    // "megatron-2021": parts the sets in which layouts are ranked
   const char* groups;  // groups of records, parted by blanks; a group matches if it begins with one of them
@@ -26,20 +28,20 @@ struct SoftwarePeriod {
   const char* ampere_flash = "flash_2";
   const char* hopper_flash = "flash_2";
   const char* without_flash = "fused_softmax";
-  std::int64_t vocabulary = 50257;        // of records that state none; GPT-2's
-  const char* recipe = "";                // of the model states; "": the usual one of the precision
-  bool sequence_parallel = false;         // goes with tensor parallelism, whatever a record says
-  bool before_sequence_parallel = false;  // older than it: a record that only infers it is wrong
-  const char* loss = "";                  // kernel of the loss; "": the usual one of the framework
-  const char* machines = "";              // that its runs used, where the records do not say
-  double node_gbit_s = 0;                 // between nodes where the record does not say; 0: as in the cluster's file
-  double leaf_nodes = 0;                  // jobs of so many nodes stay under one leaf, where node_gbit_s does not apply
-  bool cuts_by_weights = false;           // a stage takes blocks until it holds more than its share of the weights
-  bool sends_whole = false;               // every tensor rank sends all of an activation to its next stage
-  const char* reduces_in = "";            // format that gradients are turned into for their sum; "": their own
-  bool all_reduces = false;               // sharded gradients are all-reduced
-  std::int64_t run_ahead = 0;             // micro-batches that a 1F1B pipeline keeps in flight beyond p - r
-  bool attention_waits = false;           // the host reads lengths back before each attention
+  std::int64_t vocabulary = gpt_2_vocabulary;  // of records that state none
+  const char* recipe = "";                     // of the model states; "": the usual one of the precision
+  bool sequence_parallel = false;              // goes with tensor parallelism, whatever a record says
+  bool before_sequence_parallel = false;       // older than it: a record that only infers it is wrong
+  const char* loss = "";                       // kernel of the loss; "": the usual one of the framework
+  const char* machines = "";                   // that its runs used, where the records do not say
+  double node_gbit_s = 0;        // between nodes where the record does not say; 0: as in the cluster's file
+  double leaf_nodes = 0;         // jobs of so many nodes stay under one leaf, where node_gbit_s does not apply
+  bool cuts_by_weights = false;  // a stage takes blocks until it holds more than its share of the weights
+  bool sends_whole = false;      // every tensor rank sends all of an activation to its next stage
+  const char* reduces_in = "";   // format that gradients are turned into for their sum; "": their own
+  bool all_reduces = false;      // sharded gradients are all-reduced
+  std::int64_t run_ahead = 0;    // micro-batches that a 1F1B pipeline keeps in flight beyond p - r
+  bool attention_waits = false;  // the host reads lengths back before each attention
   const char* why;
 };
 
