@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cctype>
+#include <set>
 
 #include "report/schedule_trace.hpp"
 #include "report/svg.hpp"
 #include "report/timeline_text.hpp"
+#include "report/validation.hpp"
 #include "schedule/family.hpp"
 
 using namespace stagecraft;
@@ -53,4 +56,29 @@ TEST_CASE("names from outside are escaped in SVG") {
   Trace trace = timed("1f1b", 1, 1);
   trace.scenario = "<a & b>";
   CHECK_THAT(timeline_svg(trace, {}), Catch::Contains("&lt;a &amp; b&gt;"));
+}
+
+TEST_CASE("the scatter plot names every group beside a mark that no other group has") {
+  Validation validation;
+  for (int i = 0; i < 40; ++i) {
+    GroupResult group;
+    group.name = "group-" + std::to_string(i);
+    group.step_time.emplace();
+    validation.groups.push_back(group);
+  }
+  const std::string svg = scatter_svg(validation);
+  std::set<std::string> marks;
+  for (const GroupResult& group : validation.groups) {
+    const std::size_t name = svg.find(">" + group.name + "<");
+    REQUIRE(name != std::string::npos);
+    const std::size_t begin = svg.rfind("<path d=\"", name);
+    REQUIRE(begin != std::string::npos);
+    std::string mark;  // letters of the outline and the colour, without the place
+    for (const char c : svg.substr(begin, svg.find("/>", begin) - begin)) {
+      if (std::isalpha(static_cast<unsigned char>(c)) != 0) mark += c;
+    }
+    const std::size_t fill = svg.find("fill=\"", begin);
+    marks.insert(mark + svg.substr(fill + 6, 7));
+  }
+  CHECK(marks.size() == validation.groups.size());
 }
