@@ -17,8 +17,7 @@ bool is_tensor_collective(const Segment& segment) {
 }
 
 Demand tensor_demand(const CostModel& model, const Collective& collective, const SegmentTime& exposed) {
-  Demand demand = demand_of(
-      collective_time(collective.kind, collective.bytes, shape_of(model, collective.group), model.calibration));
+  Demand demand = demand_of(collective_time(collective, shape_of(model, collective.group), model.calibration));
   if (!has_rate(demand) || exposed.time.value >= demand.seconds) return demand;
   const double rate = demand.bytes / (demand.seconds - demand.latency);
   demand.seconds = exposed.time.value;

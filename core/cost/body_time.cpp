@@ -115,9 +115,7 @@ void time_part(const CostModel& model, const BodyPart& part, double starved, Par
         timed.host += model.law.host_launch_s;
         continue;
       }
-      const double share = share_across_nodes(segment.collective, shape.nodes);
-      const CollectiveTime time =
-          collective_time(segment.collective.kind, segment.collective.bytes * share, shape, model.calibration);
+      const CollectiveTime time = collective_time(segment.collective, shape, model.calibration);
       timed.times.push_back(segment.collective.group == Axis::tensor ? slower(time.total, of_framework)
                                                                      : with_siblings(time));
       timed.host += model.law.host_launch_s;

@@ -49,7 +49,7 @@ const Constant& constant(const Calibration& calibration, std::string_view name) 
 
 namespace {
 
-constexpr std::array<ConstantMeaning, 19> meanings{{
+constexpr std::array<ConstantMeaning, 20> meanings{{
     {"memory_efficiency", "", "fraction of the nominal memory bandwidth that streaming kernels reach", false},
     {"launch_us", "us", "time from one kernel to the next on the GPU, back to back", false},
     {"ring_efficiency", "",
@@ -57,6 +57,8 @@ constexpr std::array<ConstantMeaning, 19> meanings{{
     {"host_staging_efficiency", "", "the same where copies pass host memory", false},
     {"collective_latency_us", "us", "fixed time of a collective without a measured profile", false},
     {"nic_ring_efficiency", "", "fraction of the NICs' achieved rate that a ring across nodes reaches", false},
+    {"deduplicated_nic_efficiency", "",
+     "fraction of its NIC's achieved rate that a GPU reaches in a deduplicated dispatch or combine", false},
     {"inter_hop_us", "us", "latency of one step from node to node of a ring", false},
     {"inter_level_us", "us", "latency of one doubling of the nodes of a tree", false},
     {"inter_level_small_us", "us", "the same in the low-latency protocols", false},

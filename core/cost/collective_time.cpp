@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cost/measured_range.hpp"
+#include "schedule/experts.hpp"
 
 namespace stagecraft {
 namespace {
@@ -134,6 +135,48 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
   return time;
 }
 
+// What leaves a GPU leaves through its own share of the NICs, beside what its node's links carry.
+CollectiveTime all_to_all_across_nodes(const Collective& collective, const GroupShape& shape,
+                                       const Calibration& calibration) {
+  Inside inside;
+  if (shape.ranks_per_node > 1) {
+    inside = inside_of(CollectiveKind::all_to_all, shape, calibration);
+  } else {
+    inside.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
+  }
+  const bool deduplicated = collective.copies > 1;
+  const Constant& reached = constant(calibration, deduplicated ? "deduplicated_nic_efficiency" : "nic_ring_efficiency");
+  const AllToAllSpread spread = spread_of(collective, shape);
+  const double bytes = collective.bytes.value, nic = shape.inter_achieved.value / shape.ranks_per_node * reached.value;
+  const double within = inside.bus > 0 ? bytes * spread.inside / inside.bus : 0;
+  const double latency = inside.latency_s + constant(calibration, "inter_hop_us").value * 1e-6;
+  const auto with_sharers = [&](double sharers) {
+    return latency + std::max(within, bytes * spread.across / (nic / sharers));
+  };
+  CollectiveTime time =
+      result(with_sharers(1), latency, std::max(inside.error, reached.relative_error), Evidence::borrowed,
+             bytes * (spread.across + spread.inside), deduplicated ? "deduplicated" : "pairwise");
+  time.shared = {with_sharers(shape.nic_sharers)};
+  return time;
+}
+
+CollectiveTime inside_node(const Collective& collective, const GroupShape& shape, const Calibration& calibration) {
+  Inside inside = inside_of(collective.kind, shape, calibration);
+  const bool deduplicated = collective.kind == CollectiveKind::all_to_all && collective.copies > 1;
+  const double factor = bus_factor(collective.kind, shape.ranks);
+  // Bytes of an all-to-all that puts as much on the links.
+  const double bytes = collective.bytes.value * (deduplicated ? spread_of(collective, shape).inside / factor : 1);
+  if (!inside.sizes.holds(bytes)) inside.evidence = Evidence::borrowed;
+  const double wire = bytes * factor;
+  const double latency = inside.latency_s + inside.sqrt_s * std::sqrt(bytes);
+  const double large = latency + wire / inside.bus;
+  const double small = inside.low_latency_s + bytes * inside.low_latency_s_per_byte;
+  if (inside.low_latency_s_per_byte > 0 && small < large) {
+    return result(small, inside.low_latency_s, inside.error, inside.evidence, wire, "ring, low latency");
+  }
+  return result(large, latency, inside.error, inside.evidence, wire, inside.algorithm);
+}
+
 }  // namespace
 
 const CollectiveProfile* law_inside(CollectiveKind kind, const Calibration& calibration) {
@@ -141,11 +184,14 @@ const CollectiveProfile* law_inside(CollectiveKind kind, const Calibration& cali
   return found == calibration.collectives.end() ? nullptr : &found->second;
 }
 
-double share_across_nodes(const Collective& collective, std::int32_t nodes) {
-  if (nodes < 2 || collective.copies < 2) return 1;
+AllToAllSpread spread_of(const Collective& collective, const GroupShape& shape) {
+  const double ranks = shape.ranks, nodes = shape.nodes, here = shape.ranks_per_node;
+  if (collective.reduced_in_node) return {(nodes - 1) / nodes / here, (here - 1) / here};
+  if (collective.copies < 2) return {(ranks - here) / ranks, (here - 1) / ranks};
   const double copies = collective.copies;
-  const double among = collective.most_nodes > 0 ? std::min(nodes, collective.most_nodes) : nodes;
-  return among * (1 - std::pow(1 - 1 / among, copies)) / copies;
+  const auto places = [&](double among) { return distinct_places(among, copies) / copies; };
+  const double among = collective.most_nodes > 0 ? std::min(nodes, static_cast<double>(collective.most_nodes)) : nodes;
+  return {places(among) * (nodes - 1) / nodes, places(among * here) * (here - 1) / here};
 }
 
 double bus_factor(CollectiveKind kind, std::int32_t ranks) {
@@ -166,20 +212,23 @@ double bus_factor(CollectiveKind kind, std::int32_t ranks) {
   return 1;
 }
 
+CollectiveTime collective_time(const Collective& collective, const GroupShape& shape, const Calibration& calibration) {
+  const double bytes = collective.bytes.value;
+  if (shape.ranks < 2 || bytes <= 0) return result(0, 0, 0, Evidence::measured, 0, "none");
+  const bool all_to_all = collective.kind == CollectiveKind::all_to_all;
+  if (shape.nodes > 1) {
+    return all_to_all ? all_to_all_across_nodes(collective, shape, calibration)
+                      : across_nodes(collective.kind, bytes, shape, calibration);
+  }
+  return inside_node(collective, shape, calibration);
+}
+
 CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                                const Calibration& calibration) {
-  if (shape.ranks < 2 || bytes.value <= 0) return result(0, 0, 0, Evidence::measured, 0, "none");
-  if (shape.nodes > 1) return across_nodes(kind, bytes.value, shape, calibration);
-  Inside inside = inside_of(kind, shape, calibration);
-  if (!inside.sizes.holds(bytes.value)) inside.evidence = Evidence::borrowed;
-  const double wire = bytes.value * bus_factor(kind, shape.ranks);
-  const double latency = inside.latency_s + inside.sqrt_s * std::sqrt(bytes.value);
-  const double large = latency + wire / inside.bus;
-  const double small = inside.low_latency_s + bytes.value * inside.low_latency_s_per_byte;
-  if (inside.low_latency_s_per_byte > 0 && small < large) {
-    return result(small, inside.low_latency_s, inside.error, inside.evidence, wire, "ring, low latency");
-  }
-  return result(large, latency, inside.error, inside.evidence, wire, inside.algorithm);
+  Collective collective;
+  collective.kind = kind;
+  collective.bytes = bytes;
+  return collective_time(collective, shape, calibration);
 }
 
 CollectiveTime transfer_time(Bytes bytes, const Route& route, const Calibration& calibration) {

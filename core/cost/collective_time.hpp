@@ -5,7 +5,8 @@
 // On one node with a measured profile: t = alpha + g sqrt(S) + S f / B, f the bus factor of nccl-tests
 // (doc/PERFORMANCE.md: 2(n-1)/n all-reduce, (n-1)/n all-gather, reduce-scatter and all-to-all, 1 broadcast); g shrinks
 // with the ring's length. Across nodes: the ring's bus bandwidth is that of the slower of the node and the NICs it may
-// use; a tree adds a latency per doubling of nodes, a ring one per node; the faster counts.
+// use; a tree adds a latency per doubling of nodes, a ring one per node; the faster counts. An all-to-all cannot gather
+// NICs: a GPU sends through its own (NVIDIA/nccl-tests#130, #267).
 
 #include <span>
 
@@ -41,12 +42,19 @@ struct CollectiveTime {
   Seconds shared;  // expected time if the sibling groups that share the NICs run at the same time
 };
 
-/// Share of a collective's bytes that still travels where its group spans `nodes`: less than all of them in a
-/// deduplicated dispatch, whose k copies of a token go to M (1 - (1 - 1/M)^k) of M nodes on average, each node as
-/// likely.
-double share_across_nodes(const Collective& collective, std::int32_t nodes);
+/// What an all-to-all puts on the wires, as shares of its bytes: each GPU sends so much through the network and over
+/// the links of its node. n ranks, g of them on a node, exchange (n-g)/n and (g-1)/n. The k copies of a token in a
+/// deduplicated dispatch go to M (1 - (1 - 1/M)^k) of M nodes on average, each node as likely, once to each, and from
+/// there to the ranks that want them. One that is reduced in the node first (ZeRO++) takes 1/g across.
+struct AllToAllSpread {
+  double across = 0, inside = 0;
+};
+
+AllToAllSpread spread_of(const Collective& collective, const GroupShape& shape);
 
 double bus_factor(CollectiveKind kind, std::int32_t ranks);
+
+CollectiveTime collective_time(const Collective& collective, const GroupShape& shape, const Calibration& calibration);
 
 CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                                const Calibration& calibration);

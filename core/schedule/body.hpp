@@ -57,9 +57,11 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   Axis group = Axis::tensor;
   Bytes bytes;
-  // Deduplicated dispatch: of so many copies of a token those for one node cross the network once; 0: each crosses.
+  // Deduplicated dispatch: of so many copies of a token those for one node cross the network once, and those for one
+  // rank reach it once; 0: each copy travels.
   std::int32_t copies = 0;
-  std::int32_t most_nodes = 0;  // that the copies of a token go to (node-limited routing); 0: any number
+  std::int32_t most_nodes = 0;   // that the copies of a token go to (node-limited routing); 0: any number
+  bool reduced_in_node = false;  // an all-to-all in tiers: what the ranks of a node have is added up before it leaves
 };
 
 struct Segment {

@@ -41,6 +41,7 @@ void reduce_over(const Plan& plan, const char* name, Axis axis, double parameter
   if (plan.run.sharding.int4_reduce) {
     out.push_back(pass("gradient-quantise", parameters * (bytes_of(recipe_of(plan.run)).gradient + 2 * 0.5), 2));
     out.push_back(collective(name, CollectiveKind::all_to_all, axis, parameters * (0.5 + 2.0 / 2048), hides_behind));
+    out.back().collective.reduced_in_node = true;
   } else {
     out.push_back(collective(name, CollectiveKind::reduce_scatter, axis, parameters * element, hides_behind));
   }

@@ -60,11 +60,22 @@ Segment rows_pass(const char* name, const BodyShape& shape, double read, double 
   return pass(name, shape.element * (read + written) * static_cast<double>(shape.hidden));
 }
 
+bool is_spread(const Plan& plan) {
+  return plan.degrees.expert > 1;
+}
+
+// DeepEP takes rows as they are, brings each rank one copy of a token and adds up what comes back
+// (deepseek-ai/DeepEP, deep_ep/buffer.py): rows are copied to experts behind the dispatch, and added up before the
+// combine, on the rank that holds them.
+bool deduplicates(const Plan& plan) {
+  return is_spread(plan) && plan.run.experts.dispatcher == Dispatcher::deduplicated;
+}
+
 // All-to-all over the expert group.
 Segment all_to_all(const char* name, const Plan& plan, double bytes) {
   Segment segment = collective(name, CollectiveKind::all_to_all, Axis::expert, bytes);
   const MoeSpec& moe = plan.model.moe;
-  if (plan.run.experts.dispatcher == Dispatcher::deduplicated) {
+  if (deduplicates(plan)) {
     segment.collective.copies = static_cast<std::int32_t>(moe.top_k);
     segment.collective.most_nodes = static_cast<std::int32_t>(moe.nodes_per_token);
   }
@@ -77,6 +88,18 @@ void add_expert_tensor(std::vector<Segment>& out, const char* name, CollectiveKi
   if (expert_tensor(plan) < 2) return;
   out.push_back(
       collective(name, kind, Axis::expert_tensor, shape.element * rows.received * static_cast<double>(shape.hidden)));
+}
+
+// Rows that come over the network for the `received` ones that the experts of this rank work on.
+double arrived(const Plan& plan, const ExpertRows& rows) {
+  if (!deduplicates(plan)) return rows.received;
+  const auto copies = static_cast<double>(plan.model.moe.top_k);
+  return rows.received * distinct_places(plan.degrees.expert, copies) / copies;
+}
+
+// Whether rows are put in the experts' order where they arrive.
+bool sorts_rows(const Plan& plan, const ExpertRows& rows) {
+  return is_spread(plan) && (rows.local_experts > 1 || deduplicates(plan));
 }
 
 // A softmax or sigmoid in fp32, the largest top_k, the map of copies, and where each row goes.
@@ -106,6 +129,10 @@ double activation_tensors(const Plan& plan, bool backward) {
 }
 
 }  // namespace
+
+double distinct_places(double places, double copies) {
+  return places * (1 - std::pow(1 - 1 / places, copies));
+}
 
 ExpertRows expert_rows(const BodyShape& shape, const Plan& plan) {
   const MoeSpec& moe = plan.model.moe;
@@ -140,23 +167,24 @@ double combine_bytes(const BodyShape& shape, const Plan& plan) {
 void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
   const MoeSpec& moe = plan.model.moe;
   const ExpertRows rows = expert_rows(shape, plan);
-  const bool spread = plan.degrees.expert > 1, sorts = spread && rows.local_experts > 1;
+  const bool spread = is_spread(plan), sorts = sorts_rows(plan, rows), permutes = !deduplicates(plan);
+  const double came = arrived(plan, rows);
   out.push_back(gemm("router", shape, std::llround(rows.tokens), moe.experts, shape.hidden));
   out.push_back(routing("routing", shape, plan, rows));
   if (moe.capacity_factor <= 0) out.push_back(host_wait("dropless-host-sync"));
-  out.push_back(rows_pass("experts-permute", shape, rows.sent, rows.sent));
+  if (permutes) out.push_back(rows_pass("experts-permute", shape, rows.sent, rows.sent));
   if (spread) out.push_back(all_to_all("experts-dispatch", plan, dispatch_bytes(shape, plan)));
   add_expert_tensor(out, "experts-all-gather", CollectiveKind::all_gather, shape, plan, rows);
-  if (sorts) out.push_back(rows_pass("experts-sort", shape, rows.received, rows.received));
+  if (sorts) out.push_back(rows_pass("experts-sort", shape, came, rows.received));
   for (const Segment& cast : expert_casts("experts-cast", shape, rows, shape.hidden)) out.push_back(cast);
   out.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
   out.push_back(pass("experts-activation", activation_tensors(plan, false) * shape.element * rows.received *
                                                static_cast<double>(inner_width(plan))));
   out.push_back(grouped("experts-down", shape, rows, shape.hidden, inner_width(plan)));
-  if (sorts) out.push_back(rows_pass("experts-unsort", shape, rows.received, rows.received));
+  if (sorts) out.push_back(rows_pass("experts-unsort", shape, rows.received, came));
   add_expert_tensor(out, "experts-reduce-scatter", CollectiveKind::reduce_scatter, shape, plan, rows);
   if (spread) out.push_back(all_to_all("experts-combine", plan, combine_bytes(shape, plan)));
-  out.push_back(rows_pass("experts-unpermute", shape, rows.sent, rows.tokens));
+  if (permutes) out.push_back(rows_pass("experts-unpermute", shape, rows.sent, rows.tokens));
   if (moe.shared_ffn_hidden == 0) return;
   const BodyShape shared = shared_shape(shape, plan);
   enter_tensor_region(out, "shared-expert-all-gather", shared);
@@ -168,7 +196,8 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
 void add_experts_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
   const MoeSpec& moe = plan.model.moe;
   const ExpertRows rows = expert_rows(shape, plan);
-  const bool spread = plan.degrees.expert > 1, sorts = spread && rows.local_experts > 1;
+  const bool spread = is_spread(plan), sorts = sorts_rows(plan, rows), permutes = !deduplicates(plan);
+  const double came = arrived(plan, rows);
   const std::int64_t inner = inner_width(plan), up = up_width(plan);
   std::vector<Segment> group;
   const auto over_group = [&](const char* name, CollectiveKind kind) {
@@ -184,10 +213,14 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
     }
     add_mlp_backward(list, shared, with_shared_width(plan));
   }
-  list.input_grad(rows_pass("experts-unpermute-grad", shape, rows.tokens + rows.sent, rows.sent));
+  if (permutes) list.input_grad(rows_pass("experts-unpermute-grad", shape, rows.tokens + rows.sent, rows.sent));
   if (spread) list.input_grad(all_to_all("experts-combine-grad", plan, combine_bytes(shape, plan)));
   over_group("experts-grad-all-gather", CollectiveKind::all_gather);
-  if (sorts) list.input_grad(rows_pass("experts-unsort-grad", shape, rows.received, rows.received));
+  if (sorts) {
+    // The gradients of a token's weights need what the experts gave.
+    const double kept = permutes ? 0 : rows.received;
+    list.input_grad(rows_pass("experts-unsort-grad", shape, came + kept, rows.received));
+  }
   for (const Segment& cast : expert_casts("experts-grad-cast", shape, rows, shape.hidden)) list.input_grad(cast);
   list.input_grad(grouped("experts-down-input-grad", shape, rows, inner, shape.hidden));
   add_grouped_weight_grad(list, "experts-down-weight-grad", shape, rows, shape.hidden, inner);
@@ -196,10 +229,10 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
   for (const Segment& cast : expert_casts("experts-up-grad-cast", shape, rows, up)) list.input_grad(cast);
   list.input_grad(grouped("experts-up-input-grad", shape, rows, shape.hidden, up));
   add_grouped_weight_grad(list, "experts-up-weight-grad", shape, rows, up, shape.hidden);
-  if (sorts) list.input_grad(rows_pass("experts-sort-grad", shape, rows.received, rows.received));
+  if (sorts) list.input_grad(rows_pass("experts-sort-grad", shape, rows.received, came));
   over_group("experts-grad-reduce-scatter", CollectiveKind::reduce_scatter);
   if (spread) list.input_grad(all_to_all("experts-dispatch-grad", plan, combine_bytes(shape, plan)));
-  list.input_grad(rows_pass("experts-permute-grad", shape, rows.sent, rows.tokens));
+  if (permutes) list.input_grad(rows_pass("experts-permute-grad", shape, rows.sent, rows.tokens));
   list.input_grad(routing("routing-grad", shape, plan, rows));
   list.input_grad(gemm("router-input-grad", shape, std::llround(rows.tokens), shape.hidden, moe.experts));
   add_weight_grad(list, "router-weight-grad", "router-accumulate", shape, std::llround(rows.tokens), moe.experts,

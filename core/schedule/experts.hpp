@@ -16,6 +16,9 @@ struct ExpertRows {
   std::int32_t launches = 1;  // of a product or a cast over all of them
 };
 
+/// Of so many places, how many the copies of a token go to on average, each place as likely: M (1 - (1 - 1/M)^k).
+double distinct_places(double places, double copies);
+
 /// With a capacity each expert takes ceil(tokens * top_k / experts * capacity_factor) copies from every rank, padded;
 /// dropless it takes what it is sent.
 ExpertRows expert_rows(const BodyShape& shape, const Plan& plan);

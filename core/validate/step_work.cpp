@@ -38,10 +38,8 @@ void add_exchange(StepWork& work, const Collective& collective, const CostModel&
   }
   const GroupShape& shape = shape_of(costs, collective.group);
   if (shape.ranks < 2) return;
-  const Bytes bytes = collective.bytes * share_across_nodes(collective, shape.nodes);
   work.communications += count;
-  work.communication_s +=
-      count * collective_time(collective.kind, bytes, shape, costs.calibration).total.expected.value;
+  work.communication_s += count * collective_time(collective, shape, costs.calibration).total.expected.value;
 }
 
 }  // namespace

@@ -125,15 +125,70 @@ TEST_CASE("an all-reduce over two DGX A100 takes what was measured on two nodes 
   CHECK(ms(1073741824) == Approx(10.89).epsilon(0.03));
 }
 
-TEST_CASE("of a token's copies those for one node cross the network once") {
+TEST_CASE("an all-to-all across nodes is bound by what leaves each GPU through its own NIC") {
+  const Topology topology = build_topology(round_cluster(4, 8));
+  const Calibration calibration = ideal_calibration();
+  const auto seconds = [&](const std::vector<GpuId>& members) {
+    return collective_time(CollectiveKind::all_to_all, Bytes{1e9}, shape_of(topology, members), calibration)
+        .total.expected.value;
+  };
+  // Nothing starts up in this calibration. On two nodes eight of sixteen shares go to the other one, over 10 GB/s; on
+  // four nodes 24 of 32. Seven go to neighbours over 100 GB/s in the meantime.
+  CHECK(seconds(gpus(0, 16)) == Approx(1e9 * 8 / 16 / 10e9));
+  CHECK(seconds(gpus(0, 32)) == Approx(1e9 * 24 / 32 / 10e9));
+  // One GPU per node has no neighbours.
+  CHECK(seconds(gpus(0, 4, 8)) == Approx(1e9 * 3 / 4 / 10e9));
+  // Half the NICs: two GPUs to each.
+  const GroupShape halved = shape_of(build_topology(round_cluster(2, 4)), gpus(0, 16));
+  CHECK(collective_time(CollectiveKind::all_to_all, Bytes{1e9}, halved, calibration).total.expected.value ==
+        Approx(1e9 * 8 / 16 / 5e9));
+}
+
+TEST_CASE("an all-to-all that fast NICs carry is bound by the links of the node") {
+  GroupShape shape = shape_of(build_topology(round_cluster(2, 8)), gpus(0, 16));
+  shape.inter_achieved = {8 * 1e12};
+  const CollectiveTime time = collective_time(CollectiveKind::all_to_all, Bytes{1e9}, shape, ideal_calibration());
+  CHECK(time.total.expected.value == Approx(1e9 * 7 / 16 / 100e9));
+  CHECK(time.wire_bytes.value == Approx(1e9 * 15 / 16));
+}
+
+TEST_CASE("of a token's copies those for one node cross the network once, and those for one rank come once") {
   Collective dispatch{CollectiveKind::all_to_all, Axis::expert, {1e6}};
-  CHECK(share_across_nodes(dispatch, 4) == 1);
+  GroupShape shape;
+  shape.ranks = 32;
+  shape.nodes = 4;
+  shape.ranks_per_node = 8;
+  CHECK(spread_of(dispatch, shape).across == Approx(24.0 / 32));
+  CHECK(spread_of(dispatch, shape).inside == Approx(7.0 / 32));
   dispatch.copies = 2;
-  // Two copies over four nodes meet on one node one time in four: 1.75 nodes instead of 2.
-  CHECK(share_across_nodes(dispatch, 4) == Approx(1.75 / 2));
-  CHECK(share_across_nodes(dispatch, 1) == 1);
+  // Two copies over four nodes meet on one node one time in four: 1.75 nodes instead of 2, three of four of them
+  // remote. Over 32 ranks they meet on one rank one time in 32, and one of eight ranks is where the copy arrived.
+  CHECK(spread_of(dispatch, shape).across == Approx(1.75 / 2 * 3 / 4));
+  CHECK(spread_of(dispatch, shape).inside == Approx((2 - 1.0 / 32) / 2 * 7 / 8));
   dispatch.copies = 8;
   dispatch.most_nodes = 4;
+  shape.nodes = 32;
+  shape.ranks = 256;
   // 4 (1 - (3/4)^8) = 3.5995 nodes for eight copies, however many nodes there are.
-  CHECK(share_across_nodes(dispatch, 32) == Approx(3.5995 / 8).epsilon(1e-4));
+  CHECK(spread_of(dispatch, shape).across == Approx(3.5995 / 8 * 31 / 32).epsilon(1e-4));
+}
+
+TEST_CASE("a dispatch inside a node carries one copy of a token to each rank") {
+  const Topology topology = build_topology(round_cluster(1, 0));
+  const GroupShape shape = shape_of(topology, gpus(0, 8));
+  Collective dispatch{CollectiveKind::all_to_all, Axis::expert, {1e9}};
+  const auto seconds = [&] { return collective_time(dispatch, shape, ideal_calibration()).total.expected.value; };
+  CHECK(seconds() == Approx(1e9 * 7 / 8 / 100e9));
+  dispatch.copies = 8;
+  // 8 (1 - (7/8)^8) = 5.2512 ranks for eight copies.
+  CHECK(seconds() == Approx(1e9 * 5.2512 / 8 * 7 / 8 / 100e9).epsilon(1e-4));
+}
+
+TEST_CASE("gradients that a node adds up first cross the network as one rank's share") {
+  const Topology topology = build_topology(round_cluster(4, 8));
+  Collective reduce{CollectiveKind::all_to_all, Axis::shard, {1e9}};
+  reduce.reduced_in_node = true;
+  const CollectiveTime time = collective_time(reduce, shape_of(topology, gpus(0, 32)), ideal_calibration());
+  // An eighth of the bytes through 10 GB/s, three of four nodes; seven eighths over 100 GB/s beside it.
+  CHECK(time.total.expected.value == Approx(std::max(1e9 / 8 * 3 / 4 / 10e9, 1e9 * 7 / 8 / 100e9)));
 }

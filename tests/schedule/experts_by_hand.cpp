@@ -98,6 +98,25 @@ TEST_CASE("a deduplicating dispatcher says how many copies of a token go to how 
   }
 }
 
+TEST_CASE("a deduplicating dispatcher brings a rank one copy of a token and orders rows behind it") {
+  Scenario scenario = with_experts();
+  scenario.run.experts.dispatcher = Dispatcher::deduplicated;
+  const BodyPart forward = block_of(scenario, OpKind::forward);
+  CHECK_FALSE(has(forward, "experts-permute"));
+  CHECK_FALSE(has(forward, "experts-unpermute"));
+  // Two copies over four ranks meet on one rank one time in four: 1.75 arrive for each 2 that are worked on.
+  CHECK(distinct_places(4, 2) == Approx(1.75));
+  const double worked_on = tokens * 2, arrived = worked_on * 1.75 / 2;
+  CHECK(kernel_of(forward, "experts-sort").bytes.value == Approx((arrived + worked_on) * h * 2));
+  CHECK(kernel_of(forward, "experts-unsort").bytes.value == Approx((worked_on + arrived) * h * 2));
+  const BodyPart backward = block_of(scenario, OpKind::backward);
+  CHECK_FALSE(has(backward, "experts-permute-grad"));
+  CHECK_FALSE(has(backward, "experts-unpermute-grad"));
+  // The gradient of a token's weight is a product with what the expert gave, which is read beside it.
+  CHECK(kernel_of(backward, "experts-unsort-grad").bytes.value == Approx((arrived + 2 * worked_on) * h * 2));
+  CHECK(kernel_of(backward, "experts-sort-grad").bytes.value == Approx((worked_on + arrived) * h * 2));
+}
+
 TEST_CASE("ranks that share an expert gather rows and add up results") {
   Scenario scenario = with_experts();
   scenario.run.parallel.data = 2;
