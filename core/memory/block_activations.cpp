@@ -33,7 +33,7 @@ void add_mlp_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
     rows.push_back(
         {"mlp activation input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp, shape.gated ? 0.5 : 1});
   }
-  if (shape.gated && !shape.fused) {
+  if (shape.gated && !shape.fused_gate) {
     rows.push_back({"activated gate", inner, dtype, Shard::tensor, to_input_grad, Dropped::by_activation});
   }
   rows.push_back({"mlp down input", inner, shape.linear_input, Shard::tensor, Held::forward_to_weight_grad,

@@ -10,7 +10,7 @@ namespace {
 // With PyTorch 1.8: the 9 pairs in BigScience's logs (experiments/gpt2-meg/*.out).
 constexpr double recent = 0.091, of_2021 = 0.206;
 
-constexpr std::array<FrameworkHabits, 6> table = {{
+constexpr std::array<FrameworkHabits, 7> table = {{
     {Framework::megatron, WeightGradient::accumulated, 0, 0, recent,
      "Megatron-LM, core/distributed/param_and_grad_buffer.py: gradients live in contiguous buffers"},
     {Framework::transformer_engine, WeightGradient::cached, 0, 0, recent,
@@ -23,6 +23,10 @@ constexpr std::array<FrameworkHabits, 6> table = {{
     {Framework::deepspeed, WeightGradient::temporary, 0, 5e8, of_2021,
      "DeepSpeed, docs: reduce_bucket_size 5e8 elements, two of them with overlap_comm"},
     {Framework::fsdp, WeightGradient::temporary, 0, 0, recent, "PyTorch, torch/distributed/fsdp"},
+    // Half of a gradient of four bytes.
+    {Framework::nanotron, WeightGradient::temporary, 0.5, 0, recent,
+     "huggingface/nanotron, optim/gradient_accumulator.py: gradients add up in fp32, while the buckets of PyTorch's "
+     "DistributedDataParallel hold 16-bit ones"},
 }};
 
 }  // namespace

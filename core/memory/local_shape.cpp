@@ -41,6 +41,8 @@ LocalShape local_shape(const Plan& plan) {
   shape.modules = run.recompute_modules;
   shape.loss = run.loss_kernel;
   shape.drops_logits = run.framework == Framework::fsdp;
+  shape.fused_gate = has_fused_gate(run);
+  shape.keeps_fp32_logits = run.framework == Framework::nanotron;
   return shape;
 }
 

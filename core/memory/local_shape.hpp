@@ -22,6 +22,7 @@ struct LocalShape {
   double tensor = 1;                                                                  // ranks of the tensor group
   bool sequence_parallel = false;
   bool gated = false, layer_norm = true, dropout = false, relu = false, fused = true;
+  bool fused_gate = true;                       // the product with the gate is part of the activation's kernel
   bool post_norms = false, head_norms = false;  // a second norm behind attention and MLP; norms of queries and keys
   AttentionKernel attention_kernel = AttentionKernel::flash_2;
   AttentionSpec attention;   // of the model: which kind it is
@@ -31,6 +32,7 @@ struct LocalShape {
   double expert_load = 1;    // rows that the busiest rank's experts receive, over their even share
   RecomputeModules modules;  // of selective recompute
   LossKernel loss = LossKernel::vocabulary_parallel;
+  bool keeps_fp32_logits = false;  // the caller's, beside the softmax (nanotron, models/llama.py)
   bool drops_logits = false;  // before the backward pass (torchtitan); else 16-bit and fp32 logits stay beside the loss
   Dtype activation = Dtype::bf16;    // of the residual stream and of all that is not named otherwise
   Dtype linear_input = Dtype::bf16;  // of what a linear layer keeps of its input for the weight gradient

@@ -30,7 +30,7 @@ LossMoments loss_moments(const LocalShape& shape) {
   const Bytes half = shape.activation == Dtype::fp32 ? Bytes{} : half_logits(shape);
   switch (shape.loss) {
     case LossKernel::vocabulary_parallel:
-      return {half, half};
+      return {shape.keeps_fp32_logits ? logits_in(shape, Dtype::fp32, Shard::tensor) : half, half};
     case LossKernel::fused:  // in place
       return {};
     case LossKernel::full_fp32: {

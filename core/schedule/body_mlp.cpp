@@ -19,7 +19,7 @@ void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Pl
   const MlpSpec& mlp = plan.model.mlp;
   out.push_back(gemm("mlp-up", shape, shape.tokens, up_width(shape, plan), shape.hidden));
   const double tensors = mlp.gated ? 3 : 2;  // read (both) and written
-  if (shape.fused) {
+  if (mlp.gated ? shape.fused_gate : shape.fused) {
     out.push_back(pass("mlp-activation", tensors * shape.element * ffn_elements(shape)));
   } else {
     // Bias, activation and the gate's product in passes of their own.
@@ -39,7 +39,7 @@ void add_mlp_backward(const BackwardList& list, const BodyShape& shape, const Pl
   add_weight_grad(list, "mlp-down-weight-grad", "mlp-down-accumulate", shape, shape.tokens, shape.hidden, shape.ffn);
   // Reads the gradient and the saved input (both halves if gated), writes their gradients.
   const double tensors = mlp.gated ? 5 : 3;
-  const bool split = !shape.fused && mlp.gated;
+  const bool split = !shape.fused_gate && mlp.gated;
   list.input_grad(
       pass("mlp-activation-grad", (tensors + (split ? 3 : 0)) * shape.element * ffn_elements(shape), split ? 2 : 1));
   for (const Segment& cast : casts("mlp-up-grad-cast", shape, shape.tokens, up)) list.input_grad(cast);

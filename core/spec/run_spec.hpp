@@ -233,7 +233,8 @@ enum class Framework : std::uint8_t {
   megatron_2021,       // Megatron-LM before gradient buffers: the reduction copies all gradients into one flat array
   torch_ddp,           // PyTorch's DistributedDataParallel: buckets beside the gradients
   deepspeed,           // DeepSpeed's ZeRO and pipeline engine
-  fsdp                 // PyTorch's fully sharded data parallelism
+  fsdp,                // PyTorch's fully sharded data parallelism
+  nanotron             // Hugging Face's nanotron: 16-bit buckets beside fp32 gradients, a gate of elementary operations
 };
 
 struct RunSpec {
@@ -287,6 +288,11 @@ std::string to_text(Home home);
 std::string to_text(Framework framework);
 std::string to_text(LossKernel kernel);
 std::string to_text(ContextMethod method);
+/// Whether the product with the gate of an MLP is part of the activation's kernel.
+inline bool has_fused_gate(const RunSpec& run) {
+  return run.fused_kernels && run.framework != Framework::nanotron;
+}
+
 std::string to_text(Dispatcher dispatcher);
 std::string to_text(GradientCompression compression);
 std::optional<std::array<ParallelAxis, 4>> parse_order(std::string_view text);  // what to_text writes of an order

@@ -97,12 +97,13 @@ inline constexpr Words<Optimizer, 5> optimizer_words{{{Optimizer::adam, "adam"},
                                                       {Optimizer::sgd_momentum, "sgd_momentum"},
                                                       {Optimizer::adafactor, "adafactor"},
                                                       {Optimizer::adam_8bit, "adam_8bit"}}};
-inline constexpr Words<Framework, 6> framework_words{{{Framework::megatron, "megatron"},
+inline constexpr Words<Framework, 7> framework_words{{{Framework::megatron, "megatron"},
                                                       {Framework::transformer_engine, "transformer_engine"},
                                                       {Framework::megatron_2021, "megatron_2021"},
                                                       {Framework::torch_ddp, "torch_ddp"},
                                                       {Framework::deepspeed, "deepspeed"},
-                                                      {Framework::fsdp, "fsdp"}}};
+                                                      {Framework::fsdp, "fsdp"},
+                                                      {Framework::nanotron, "nanotron"}}};
 inline constexpr Words<ShardUnit, 2> shard_unit_words{{{ShardUnit::stage, "stage"}, {ShardUnit::block, "block"}}};
 inline constexpr Words<Home, 3> home_words{{{Home::gpu, "gpu"}, {Home::host, "host"}, {Home::nvme, "nvme"}}};
 inline constexpr Words<LossKernel, 4> loss_kernel_words{{{LossKernel::vocabulary_parallel, "vocabulary_parallel"},

@@ -113,6 +113,7 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
                           : profile == "megatron-2024"                                         ? "transformer_engine"
                           : fsdp && zero_stage == 3                                            ? "fsdp"
                                                                                                : "megatron";
+  if (*draft.software.framework != '\0') framework = draft.software.framework;
   if (draft.record.arguments.transformer == "local") framework = "megatron";
   if (*draft.software.recipe != '\0') as_software(draft, "/recipe", draft.software.recipe);
   as_software(draft, "/framework", framework);

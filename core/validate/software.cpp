@@ -176,6 +176,7 @@ constexpr std::array periods{
                    .until = "",
                    .profile = "pytorch-2023",
                    .overlaps_tensor = true,
+                   .framework = "nanotron",
                    .cuts_by_weights = true,
                    .why = "nanotron's benchmark of the Ultra-Scale Playbook: fused norms and rotary positions"},
     SoftwarePeriod{.name = "simumax-2025",

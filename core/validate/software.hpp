@@ -29,6 +29,7 @@ struct SoftwarePeriod {
   const char* hopper_flash = "flash_2";
   const char* without_flash = "fused_softmax";
   std::int64_t vocabulary = gpt_2_vocabulary;  // of records that state none
+  const char* framework = "";                  // whose habits it has; "": by profile and ZeRO stage
   const char* recipe = "";                     // of the model states; "": the usual one of the precision
   bool sequence_parallel = false;              // goes with tensor parallelism, whatever a record says
   bool before_sequence_parallel = false;       // older than it: a record that only infers it is wrong

@@ -48,6 +48,26 @@ TEST_CASE("cached weight gradients are kept once, one for each of the four matri
   CHECK(line_bytes(plan, "unused weight gradients kept for autograd").value == 2 * matrices / 2);
 }
 
+TEST_CASE(
+    "nanotron keeps activated gates, 16-bit buckets beside fp32 gradients, and fp32 logits beside their softmax") {
+  Layout layout;
+  layout.tensor = 2;
+  layout.micro_batches = 1;
+  layout.kernel = AttentionKernel::flash_2;
+  Plan plan = plan_of(llama(1024, 16, 16, 2816, 4, 256, 1024), layout);
+  plan.run.gradient_accumulation_fusion = false;
+  const StageMemory megatron = stage_memory(plan, Stage(0));
+  plan.run.framework = Framework::nanotron;
+  const StageMemory nanotron = stage_memory(plan, Stage(0));
+  const double tokens = 256, gates = 4 * tokens * 2816 / 2 * 2;  // of four blocks, half to each rank, two bytes
+  CHECK((nanotron.activation_per_micro_batch - megatron.activation_per_micro_batch).value == gates);
+  const auto gradients = [](const StageMemory& stage) { return at(stage.resident, MemoryClass::gradients).value; };
+  CHECK(gradients(megatron) == 4 * megatron.parameters);
+  CHECK(gradients(nanotron) == 6 * nanotron.parameters);
+  // Four bytes of each logit in the place of two while the loss runs.
+  CHECK((nanotron.logits_forward_working_set - megatron.logits_forward_working_set).value == 2 * tokens * 1024 / 2);
+}
+
 TEST_CASE("a recipe given by name takes the place of the precision's") {
   Plan plan = one_stage_plan();
   plan.run.recipe.reset();
