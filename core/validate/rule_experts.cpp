@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -12,14 +15,56 @@ std::int64_t shared_width(const RecordExperts& experts, std::int64_t ffn) {
   return experts.shared_experts.value_or(0) * ffn;
 }
 
+// What NVIDIA's recipes for H100s do with experts (NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs).
+struct ExpertRecipe {
+  const char* model;
+  std::int64_t expert_ranks;  // 0: any number
+  bool deduplicates, overlaps;
+  bool recomputes;  // what, the record has to say
+};
+
+constexpr std::array recipes{
+    ExpertRecipe{"Qwen3_30B", 16, true, false, false}, ExpertRecipe{"Qwen3_30B", 0, false, false, false},
+    ExpertRecipe{"Qwen3_235B", 32, false, true, true}, ExpertRecipe{"DeepSeek", 64, true, false, true}};
+
+const ExpertRecipe* recipe_for(const Record& record) {
+  if (!contains(record.group, "mbridge") || !contains(record.gpu, "H100")) return nullptr;
+  const auto found = std::find_if(recipes.begin(), recipes.end(), [&](const ExpertRecipe& recipe) {
+    const bool any = recipe.expert_ranks == 0;
+    return contains(record.model.name, recipe.model) && (any || record.parallel.expert == recipe.expert_ranks);
+  });
+  return found == recipes.end() ? nullptr : &*found;
+}
+
+// Multiprocessors of an H100's 132 that a dispatch holds: NCCL 24, HybridEP 16 unless told otherwise. What runs beside
+// it has the others.
+double slowdown_beside(const std::string& overlap, bool deduplicates) {
+  const double held = contains(overlap, "32 SMs") ? 32 : deduplicates ? 16 : 24;
+  return held / (132 - held);
+}
+
 void map_dispatcher(Draft& draft) {
   const std::string& text = draft.record.overlap;
-  const bool deduplicates = contains(text, "HybridEP") || contains(text, "DeepEP");
-  const bool overlaps = contains(text, "EP overlap") && !contains(text, "no EP overlap");
+  const bool deep = contains(text, "HybridEP") || contains(text, "DeepEP"),
+             named = deep || contains(text, "all-to-all");
+  const ExpertRecipe* const recipe = recipe_for(draft.record);
+  if (recipe != nullptr && !recipe->recomputes && draft.mapping.recompute_is_open) {
+    draft.mapping.recompute_is_open = false;
+    infer(draft, "/recompute", "none", "NVIDIA's recipe");
+  }
+  const bool by_recipe = recipe != nullptr && !named;
+  const bool deduplicates = by_recipe ? recipe->deduplicates : deep;
+  const bool overlaps = by_recipe ? recipe->overlaps : contains(text, "EP overlap") && !contains(text, "no EP overlap");
   set(draft, "/experts/dispatcher", deduplicates ? "deduplicated" : "all_to_all");
   set(draft, "/overlap/expert", overlaps);
-  if (deduplicates || overlaps) return;
-  infer(draft, "/experts/dispatcher", "all_to_all", "no other dispatcher is named");
+  if (overlaps) {
+    const double slowdown = slowdown_beside(text, deduplicates);
+    set(draft, "/overlap/slowdown", slowdown);
+    infer(draft, "/overlap/slowdown", fmt::format("{:.2f}", slowdown), "multiprocessors that the dispatch holds");
+  }
+  if (named) return;
+  infer(draft, "/experts/dispatcher", deduplicates ? "deduplicated" : "all_to_all",
+        by_recipe ? "NVIDIA's recipe" : "no other dispatcher is named");
 }
 
 }  // namespace

@@ -79,6 +79,11 @@ void map_attention(Draft& draft, std::int64_t heads, bool bias) {
   const std::string& text = model.attention;
   if (!contains(text, "MLA")) {
     if (model.head_dim) set(draft, "/model/attention/head_dim", *model.head_dim);
+    if (contains(model.name, "Qwen3")) {
+      set(draft, "/model/attention/qk_norm", true);
+      infer(draft, "/model/attention/qk_norm", "true",
+            "Qwen3 normalises queries and keys (arXiv 2505.09388, section 2)");
+    }
     return;
   }
   set(draft, "/model/attention/head_dim", number_after(text, "nope"));

@@ -170,6 +170,82 @@ TEST_CASE("of a model with experts time and memory are compared") {
   CHECK(outcome.memory.front().error == Approx(outcome.memory.front().predicted / 2e10 - 1));
 }
 
+namespace {
+
+Record experts_on_two_nodes(const char* overlap) {
+  Record record = gpt_on_two_nodes();
+  record.group = "mbridge-2606";
+  record.gpu = "H100-SXM5-80GB";
+  record.interconnect.clear();
+  record.model.name = "Qwen3_30B_a3B";
+  record.model.experts = RecordExperts{128, 8, 768, 0, 0, {}, {}};
+  record.parallel.tensor = record.parallel.pipeline = 1;
+  record.parallel.expert = 16;
+  record.precision = "bf16 mixed";
+  record.recompute.clear();
+  record.overlap = overlap;
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("a record's words choose the dispatcher, what hides it and what it holds of the GPU") {
+  struct Case {
+    const char* overlap;
+    Dispatcher dispatcher;
+    bool overlaps;
+    double held;  // multiprocessors of 132
+  };
+  const Case cases[] = {{"HybridEP dispatcher, no EP overlap.", Dispatcher::deduplicated, false, 0},
+                        {"HybridEP dispatcher, plain EP overlap.", Dispatcher::deduplicated, true, 16},
+                        {"HybridEP with 32 SMs, EP overlap.", Dispatcher::deduplicated, true, 32},
+                        {"NCCL all-to-all dispatcher, no EP overlap.", Dispatcher::all_to_all, false, 0},
+                        {"NCCL all-to-all dispatcher, EP overlap.", Dispatcher::all_to_all, true, 24}};
+  for (const Case& expected : cases) {
+    CAPTURE(expected.overlap);
+    const Mapping mapping = map_record(experts_on_two_nodes(expected.overlap));
+    REQUIRE(mapping.reason.empty());
+    const RunSpec run = parse_scenario(mapping.scenario, "sample", {}, library).run;
+    CHECK(run.experts.dispatcher == expected.dispatcher);
+    CHECK(run.overlap.expert == expected.overlaps);
+    CHECK(run.overlap.slowdown == Approx(expected.held / (132 - expected.held)));
+    CHECK_FALSE(inferred(mapping, "/experts/dispatcher"));
+  }
+}
+
+TEST_CASE("where a record of NVIDIA's tables is silent about experts, its recipe speaks") {
+  const Mapping sixteen = map_record(experts_on_two_nodes(""));
+  CHECK(parse_scenario(sixteen.scenario, "sample", {}, library).run.experts.dispatcher == Dispatcher::deduplicated);
+  CHECK(inferred(sixteen, "/experts/dispatcher"));
+  CHECK(inferred(sixteen, "/recompute"));
+  CHECK_FALSE(sixteen.recompute_is_open);
+  Record inside_a_node = experts_on_two_nodes("");
+  inside_a_node.parallel.expert = 8;
+  CHECK(parse_scenario(map_record(inside_a_node).scenario, "sample", {}, library).run.experts.dispatcher ==
+        Dispatcher::all_to_all);
+  Record other_group = experts_on_two_nodes("");
+  other_group.group = "nobody";
+  CHECK(map_record(other_group).recompute_is_open);
+}
+
+TEST_CASE("Qwen3 normalises queries and keys, other families of its shape do not") {
+  const auto normalises = [](const char* name) {
+    Record record = gpt_on_two_nodes();
+    record.model.name = name;
+    return parse_scenario(map_record(record).scenario, "sample", {}, library).model.attention.qk_norm;
+  };
+  CHECK(normalises("Qwen3_30B_a3B"));
+  CHECK_FALSE(normalises("Llama 3 8B"));
+}
+
+TEST_CASE("a record of nanotron's gets its gates, buckets and logits") {
+  Record record = gpt_on_two_nodes();
+  record.group = "nanotron";
+  record.model.ffn = 8192;  // its stages are cut by weights
+  record.model.vocabulary = 131072;
+  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.framework == Framework::nanotron);
+}
+
 TEST_CASE("accuracy is the mean over runs that fit and runs that do not, without those at the limit") {
   // Fits: two right, one wrong; fails: one right, one at the limit.
   const std::vector<OomComparison> outcomes{
