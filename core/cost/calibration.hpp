@@ -86,8 +86,9 @@ struct Calibration {
   std::string name;
   std::string hardware, software;  // names of the two profiles
   std::string hardware_description, software_description;
+  std::vector<std::string> gpus;  // that the hardware's laws were measured on; empty: not stated
   std::map<Dtype, GemmProfile> gemm;
-  std::map<int, AttentionProfile> attention;               // by flash version 1, 2, 3
+  std::map<int, AttentionProfile> attention;               // by flash version, 1 to 4
   std::map<std::string, Constant, std::less<>> constants;  // "memory_efficiency", "launch_us", ...
   std::map<std::string, CollectiveProfile> collectives;    // "node/all_reduce", "node/all_gather", ...
   std::vector<MeasuredKernel> measured;                    // ascending by name and shape, no two alike
@@ -106,7 +107,8 @@ bool comes_before(const MeasuredKernel& a, const MeasuredKernel& b);
 Calibration load_calibration(const std::string& name_or_path, const Library& library);
 
 /// The scenario's, with those of the cluster's nodes of other kinds: the hardware that these name, the software of the
-/// scenario. `instead` takes the place of the scenario's own unless it is empty.
+/// scenario. `instead` takes the place of the scenario's own unless it is empty. Throws InputError where one lacks a
+/// law that the scenario's kernels need.
 Calibration calibration_of(const Scenario& scenario, const Library& library, const std::string& instead = "");
 
 /// Names of the profiles that exist in the library, sorted.

@@ -51,7 +51,20 @@ AttentionLaw attention_law(const AttentionProfile& profile, double peak) {
   return law;
 }
 
+// What laws of another GPU say of this one, as fractions of its own peaks, is a guess.
+constexpr double error_on_another_gpu = 0.3;
+
+void borrow(LawTerm& term) {
+  term.error = std::max(term.error, error_on_another_gpu);
+  term.evidence = std::max(term.evidence, Evidence::borrowed);
+}
+
 }  // namespace
+
+bool is_of_another_gpu(const GpuSpec& gpu, const Calibration& calibration) {
+  const std::vector<std::string>& names = calibration.gpus;
+  return !names.empty() && std::find(names.begin(), names.end(), gpu.name) == names.end();
+}
 
 KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cuda_graphs) {
   KernelLaw law;
@@ -74,8 +87,16 @@ KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cu
   }
   const double peak = std::max(peak_of(gpu, Dtype::bf16), peak_of(gpu, Dtype::fp16));
   for (const auto& [version, profile] : calibration.attention) {
-    if (version < 1 || version > 3) throw std::invalid_argument("flash attention has versions 1 to 3");
+    if (version < 1 || version > 4) throw std::invalid_argument("flash attention has versions 1 to 4");
     law.attention[static_cast<std::size_t>(version)] = attention_law(profile, peak);
+  }
+  if (is_of_another_gpu(gpu, calibration)) {
+    borrow(law.streaming);
+    for (GemmLaw& gemm : law.gemm) borrow(gemm.rate);
+    for (AttentionLaw& attention : law.attention) {
+      borrow(attention.forward);
+      borrow(attention.backward);
+    }
   }
   return law;
 }

@@ -42,8 +42,12 @@ struct KernelLaw {
   double collection_s = 0;                // of a step, in pauses of the garbage collector with an empty queue
   double host_adam_s = 0;                 // per parameter of one GPU while the host serves all of its GPUs
   std::array<GemmLaw, dtype_count> gemm;  // [Dtype]
-  std::array<AttentionLaw, 4> attention;  // [flash version]
+  std::array<AttentionLaw, 5> attention;  // [flash version]
 };
+
+/// Whether the calibration says which GPUs its laws were measured on, and this is none of them: rates are then known as
+/// fractions of a peak only, within 30 %.
+bool is_of_another_gpu(const GpuSpec& gpu, const Calibration& calibration);
 
 /// Throws std::invalid_argument if the calibration lacks a constant. With CUDA graphs no kernel waits for the host, and
 /// kernels follow each other faster: the gaps between empty kernels of a graph are `graph_launch_share` of those in a

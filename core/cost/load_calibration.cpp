@@ -10,6 +10,7 @@
 #include "base/json_fields.hpp"
 #include "base/json_merge.hpp"
 #include "cost/calibration.hpp"
+#include "cost/missing_laws.hpp"
 #include "spec/library.hpp"
 
 namespace stagecraft {
@@ -161,13 +162,14 @@ void read_notes(const JsonNode& root, Calibration& out) {
 }
 
 void read_hardware(const JsonNode& root, Calibration& out) {
-  only_keys(root, {"kind", "description", "default_software", "gemm", "attention", "collectives", "constants",
+  only_keys(root, {"kind", "description", "default_software", "gpus", "gemm", "attention", "collectives", "constants",
                    "measured", "notes"});
   if (read_one_of(root.at("kind"), {"hardware", "software"}) != "hardware") root.at("kind").fail("\"hardware\"");
   out.hardware_description = read_nonempty_string(root.at("description"));
+  if (const std::optional<JsonNode> gpus = root.find("gpus")) out.gpus = read_strings(*gpus);
   for (const JsonNode& member : root.at("gemm").members()) out.gemm[read_dtype(member)] = read_gemm(member);
   if (const std::optional<JsonNode> attention = root.find("attention")) {
-    only_keys(*attention, {"flash_1", "flash_2", "flash_3"});
+    only_keys(*attention, {"flash_1", "flash_2", "flash_3", "flash_4"});
     for (const JsonNode& member : attention->members())
       out.attention[member.key().back() - '0'] = read_attention(member);
   }
@@ -227,6 +229,10 @@ Calibration calibration_of(const Scenario& scenario, const Library& library, con
   for (const OtherNodes& kind : scenario.cluster.other_nodes) {
     calibration.other_kinds.push_back(
         load_profiles(profiles_of(kind.calibration).hardware, calibration.software, library));
+  }
+  require_laws(scenario, scenario.cluster.gpu, calibration);
+  for (std::size_t kind = 0; kind < calibration.other_kinds.size(); ++kind) {
+    require_laws(scenario, gpu_of_kind(scenario.cluster, kind + 1), calibration.other_kinds[kind]);
   }
   return calibration;
 }

@@ -1,11 +1,13 @@
 #include "cost/measured_range.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
 #include "cost/cost_model.hpp"
+#include "cost/kernel_law.hpp"
 
 namespace stagecraft {
 namespace {
@@ -96,6 +98,10 @@ std::vector<std::string> outside_measured_range(const CostModel& model, const Sc
   std::set<std::string> found;
   check_bodies(model, schedule, found);
   for (const CostModel& other : model.other_kinds) check_bodies(other, schedule, found);
+  if (is_of_another_gpu(plan.gpu, model.calibration)) {
+    found.insert(fmt::format("no profile of {}: fractions of its peaks as on {}", plan.gpu.name,
+                             fmt::join(model.calibration.gpus, ", ")));
+  }
   const GroupShape& data = shape_of(model, Axis::data);
   if (group_size(plan.degrees, Axis::data) > 1 && data.nodes > 2) {
     found.insert(

@@ -24,7 +24,7 @@ constexpr std::array precisions{
     PrecisionName{Precision::fp8_mixed, Dtype::fp8, "fp8_mixed"},
 };
 
-/// FlashAttention 2 needs Ampere, 3 needs Hopper, 1 needs Turing (github.com/Dao-AILab/flash-attention README).
+/// FlashAttention 2 needs Ampere, 3 needs Hopper, 4 needs Blackwell, 1 needs Turing (github.com/Dao-AILab/flash-attention README).
 bool runs(AttentionKernel kernel, std::string_view architecture) {
   const bool old = architecture == "volta" || architecture == "cpu";
   switch (kernel) {
@@ -33,6 +33,8 @@ bool runs(AttentionKernel kernel, std::string_view architecture) {
       return !old;
     case AttentionKernel::flash_3:
       return architecture == "hopper";
+    case AttentionKernel::flash_4:
+      return architecture == "blackwell";
     case AttentionKernel::unfused:
     case AttentionKernel::fused_softmax:
       break;

@@ -25,12 +25,24 @@ const Method& method_of(const Plan& plan) {
                        [&](const Method& method) { return method.method == plan.run.parallel.context_method; });
 }
 
-std::int32_t flash_version(AttentionKernel kernel) {
-  if (kernel == AttentionKernel::flash_1) return 1;
-  return kernel == AttentionKernel::flash_3 ? 3 : 2;
-}
-
 }  // namespace
+
+std::int32_t flash_version(AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::flash_1:
+      return 1;
+    case AttentionKernel::flash_2:
+      return 2;
+    case AttentionKernel::flash_3:
+      return 3;
+    case AttentionKernel::flash_4:
+      return 4;
+    case AttentionKernel::unfused:
+    case AttentionKernel::fused_softmax:
+      break;
+  }
+  return 0;
+}
 
 CoreShape core_shape(const BodyShape& shape, const Plan& plan, const BlockKind& kind, bool cross) {
   const AttentionSpec& attention = plan.model.attention;

@@ -26,6 +26,9 @@ struct CoreShape {
   std::int32_t flash_version = 2;
 };
 
+/// 1 to 4, or 0 for a kernel that is no flash attention.
+std::int32_t flash_version(AttentionKernel kernel);
+
 /// Self-attention of a block, or with `cross` the attention of a decoder to the encoder's output.
 CoreShape core_shape(const BodyShape& shape, const Plan& plan, const BlockKind& kind, bool cross = false);
 

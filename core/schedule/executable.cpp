@@ -76,7 +76,9 @@ void check_model(const Plan& plan, Findings& findings) {
     if (part.there) refuse(findings, "execute-model", part.pointer, fmt::format("{}: simulated only", part.what));
   }
   const AttentionKernel kernel = plan.run.attention_kernel;
-  if (plan.model.plain_layers.empty() && (kernel == AttentionKernel::flash_1 || kernel == AttentionKernel::flash_3)) {
+  const bool missing =
+      kernel == AttentionKernel::flash_1 || kernel == AttentionKernel::flash_3 || kernel == AttentionKernel::flash_4;
+  if (plan.model.plain_layers.empty() && missing) {
     refuse(findings, "execute-attention", "/attention_kernel", fmt::format("PyTorch has no {} kernel", to_text(kernel)),
            "flash_2");
   }
@@ -224,7 +226,7 @@ std::vector<SupportLine> support_matrix() {
       {"tf32", "runs on a GPU, refused on CPU"},
       {"fp8_mixed", "refused: no fp8 matrix products"},
       {"attention unfused, fused_softmax, flash_2", "runs"},
-      {"attention flash_1, flash_3", "refused: PyTorch has no such kernel"},
+      {"attention flash_1, flash_3, flash_4", "refused: PyTorch has no such kernel"},
       {"recompute none, selective (core attention), full (every block)", "runs"},
       {"recompute of other modules, of some blocks, or by operation", "refused: simulated only"},
       {"recipes of states whose weights are stored as they are used", "runs"},

@@ -263,7 +263,7 @@ Precision usual_precision(const GpuSpec& gpu) {
 AttentionKernel usual_attention_kernel(const GpuSpec& gpu) {
   if (gpu.architecture == "cpu") return AttentionKernel::unfused;
   if (gpu.architecture == "volta" || gpu.architecture == "turing") return AttentionKernel::fused_softmax;
-  return AttentionKernel::flash_2;
+  return gpu.architecture == "blackwell" ? AttentionKernel::flash_4 : AttentionKernel::flash_2;
 }
 
 void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& run) {

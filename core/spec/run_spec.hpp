@@ -202,7 +202,8 @@ enum class LossKernel : std::uint8_t {
   chunked               // head and loss of one eighth of the tokens at a time
 };
 
-enum class AttentionKernel : std::uint8_t { unfused, fused_softmax, flash_1, flash_2, flash_3 };
+/// flash_4 stands for FlashAttention 4 and for cuDNN's kernels of Blackwell.
+enum class AttentionKernel : std::uint8_t { unfused, fused_softmax, flash_1, flash_2, flash_3, flash_4 };
 
 enum class ReceivePlacement : std::uint8_t { at_sender, before_consumer };
 

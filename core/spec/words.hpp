@@ -71,11 +71,12 @@ inline constexpr Words<Recompute, 4> recompute_words{{{Recompute::none, "none"},
                                                       {Recompute::selective, "selective"},
                                                       {Recompute::full, "full"},
                                                       {Recompute::per_op, "per_op"}}};
-inline constexpr Words<AttentionKernel, 5> attention_kernel_words{{{AttentionKernel::unfused, "unfused"},
+inline constexpr Words<AttentionKernel, 6> attention_kernel_words{{{AttentionKernel::unfused, "unfused"},
                                                                    {AttentionKernel::fused_softmax, "fused_softmax"},
                                                                    {AttentionKernel::flash_1, "flash_1"},
                                                                    {AttentionKernel::flash_2, "flash_2"},
-                                                                   {AttentionKernel::flash_3, "flash_3"}}};
+                                                                   {AttentionKernel::flash_3, "flash_3"},
+                                                                   {AttentionKernel::flash_4, "flash_4"}}};
 inline constexpr Words<ReceivePlacement, 2> receive_placement_words{
     {{ReceivePlacement::at_sender, "at_sender"}, {ReceivePlacement::before_consumer, "before_consumer"}}};
 inline constexpr Words<RecomputeScope, 5> recompute_scope_words{{{RecomputeScope::every_block, "every_block"},

@@ -206,6 +206,7 @@ KernelFit fit_kernels(const StepWork& work, const GpuSpec& gpu, bool cuda_graphs
     if (one.predicted.seconds > 0 || one.measured.seconds > 0) fit.classes.push_back(one);
   }
   fit.profile.extends = calibration.hardware;
+  fit.profile.gpus = fit.fitted.gpus = {gpu.name};
   fit.profile.description = fmt::format("{}, its kernels fitted to {}", calibration.hardware, step.source);
   return fit;
 }

@@ -26,6 +26,7 @@ std::string to_json(const ProfileDraft& draft) {
   Json profile = {{"kind", draft.of_software ? "software" : "hardware"},
                   {"extends", draft.extends},
                   {"description", draft.description}};
+  if (!draft.gpus.empty()) profile["gpus"] = draft.gpus;
   for (const auto& [name, constant] : draft.constants) {
     place(profile, name) = {{"value", constant.value},
                             {"relative_error", constant.relative_error},

@@ -13,6 +13,7 @@ namespace stagecraft {
 struct ProfileDraft {
   bool of_software = false;
   std::string extends, description;
+  std::vector<std::string> gpus;  // that the constants were measured on; empty: those of the profile that it extends
   std::vector<std::pair<std::string, Constant>> constants;  // by their names in list_constants
   std::map<std::string, MeasuredRange> ranges;              // "gemm/bf16/measured_k"
   std::map<std::string, std::string> words;                 // "collectives/node/all_reduce/measured_links"

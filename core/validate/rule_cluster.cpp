@@ -18,8 +18,9 @@ struct Machine {
   const char* cluster;   // whose nodes and fabric are taken
   const char* library;   // GPU of the library, "" for the cluster's own
   const char* hardware;  // profile; "" if there is none: memory only
-  double nic_gbit_s;     // nominal, one of eight per node
+  double nic_gbit_s;     // nominal, one per GPU
   double achieved;       // of nominal, as in the cluster's file
+  std::int64_t gpus_per_node = 8;
 };
 
 constexpr std::array machines{
@@ -30,11 +31,11 @@ constexpr std::array machines{
     Machine{"H100", 96, "eos", "H100-SXM-96GB", "h100-500w", 400, 0.96},
     Machine{"500 W", 0, "eos", "H100-SXM-96GB", "h100-500w", 400, 0.96},
     Machine{"H100", 0, "eos", "", "h100-ndr", 400, 0.96},
-    Machine{"H200", 0, "eos", "H200-SXM-141GB", "h100-ndr", 400, 0.96},
-    Machine{"GB200", 0, "eos", "GB200-186GB", "", 400, 0.96},
-    Machine{"B200", 0, "eos", "B200-SXM-180GB", "", 400, 0.96},
-    Machine{"V100-SXM2-32GB", 0, "jean-zay-v100", "", "v100-opa", 100, 1},
-    Machine{"V100-SXM2-16GB", 0, "jean-zay-v100", "V100-SXM2-16GB", "v100-opa", 100, 1},
+    Machine{"H200", 0, "hgx-h200", "", "h200-hgx", 400, 0.96},
+    Machine{"GB200", 0, "gb200-nvl72", "", "b200-hgx", 400, 0.96, 72},
+    Machine{"B200", 0, "hgx-b200", "", "b200-hgx", 400, 0.96},
+    Machine{"V100-SXM2-32GB", 0, "jean-zay-v100", "", "v100-opa", 100, 1, 4},
+    Machine{"V100-SXM2-16GB", 0, "jean-zay-v100", "V100-SXM2-16GB", "v100-opa", 100, 1, 4},
 };
 
 const Machine* find_machine(const Record& record) {
@@ -86,7 +87,7 @@ void map_cluster(Draft& draft) {
   const Machine* machine = find_machine(record);
   if (machine == nullptr) throw Unmapped(fmt::format("no machine with the GPU \"{}\" is known", record.gpu));
   const std::int64_t gpus = stated(record.gpus, "gpus");
-  const std::int64_t per_node = std::string(machine->cluster) == "jean-zay-v100" ? 4 : 8;
+  const std::int64_t per_node = machine->gpus_per_node;
   const std::int64_t nodes = (gpus + per_node - 1) / per_node;
   set(draft, "/cluster/extends", machine->cluster);
   set(draft, "/cluster/nodes", nodes);

@@ -66,7 +66,8 @@ std::string attention_of(Draft& draft) {
     return draft.software.without_flash;
   }
   const bool hopper = contains(record.gpu, "H100") || contains(record.gpu, "H200") || contains(record.gpu, "500 W");
-  const char* flash = hopper ? draft.software.hopper_flash : draft.software.ampere_flash;
+  const bool blackwell = contains(record.gpu, "B200") || contains(record.gpu, "B300");
+  const char* flash = blackwell ? "flash_4" : hopper ? draft.software.hopper_flash : draft.software.ampere_flash;
   if (record.flash_attention) {
     infer(draft, "/attention_kernel", flash, "flash attention, of the generation of GPU and software");
     return flash;
@@ -92,7 +93,6 @@ std::int64_t zero_stage_of(Draft& draft) {
   return 0;
 }
 
-/// Whose habits with memory the run follows; what FSDP's users set beside it.
 /// What the software does, though no record says so.
 void as_software(Draft& draft, const char* pointer, const char* word) {
   set(draft, pointer, word);
@@ -104,6 +104,7 @@ void as_software(Draft& draft, const char* pointer, bool value) {
   infer(draft, pointer, value ? "true" : "false", draft.software.why);
 }
 
+/// Whose habits the run follows; what FSDP's users set beside it.
 void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& precision) {
   const std::string profile = draft.software.profile;
   const bool fsdp = !draft.record.parallel.fsdp.empty() || profile == "pytorch-2023";

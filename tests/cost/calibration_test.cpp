@@ -3,9 +3,12 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/input_error.hpp"
+#include "cost/kernel_law.hpp"
 #include "machines.hpp"
+#include "spec/library.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::testing;
@@ -36,7 +39,8 @@ std::string problem_of(const std::string& name, const Library& library) {
 }  // namespace
 
 TEST_CASE("every shipped hardware profile loads and states evidence, interval and source for every constant") {
-  for (const char* name : {"a100-hdr", "a100-pcie", "h100-ndr", "v100-edr", "rtx4090-pcie", "host-cpu"}) {
+  for (const char* name : {"a100-hdr", "a100-hgx", "a100-opa", "a100-pcie", "b200-hgx", "h100-500w", "h100-ndr",
+                           "v100-edr", "v100-opa", "rtx4090-pcie", "host-cpu"}) {
     const Calibration calibration = shipped(name);
     CHECK(calibration.hardware == name);
     CHECK(calibration.name == calibration.hardware + "+" + calibration.software);
@@ -46,6 +50,60 @@ TEST_CASE("every shipped hardware profile loads and states evidence, interval an
       CHECK(line.constant.relative_error >= 0);
       CHECK(line.constant.relative_error <= 1);
     }
+  }
+}
+
+TEST_CASE("a kernel without a law in the calibration is refused with those that have one") {
+  const std::string root = STAGECRAFT_SOURCE_DIR;
+  const Library library{{root + "/scenarios", root + "/topologies"}};
+  const auto problem_with = [&](const std::vector<std::string>& overrides) -> std::string {
+    const Scenario scenario = load_scenario(root + "/scenarios/gpt-1.7b-selene.json", overrides, library);
+    try {
+      calibration_of(scenario, library);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(problem_with({}).empty());
+  CHECK(problem_with({"cluster=hgx-b200"}).empty());
+  CHECK(problem_with({"attention_kernel=flash_4", "calibration=h100-ndr"}) ==
+        "/attention_kernel: got flash_4, for which the calibration h100-ndr+megatron-2024 has no law, expected one of "
+        "unfused, fused_softmax, flash_1, flash_2, flash_3; nearest: flash_3");
+  CHECK(problem_with({"attention_kernel=unfused", "calibration=host-cpu"}).find("/precision: got ") == 0);
+}
+
+TEST_CASE("laws of another GPU are borrowed, and the estimate says so") {
+  const std::string root = STAGECRAFT_SOURCE_DIR;
+  const Library library{{root + "/scenarios", root + "/topologies"}};
+  const Calibration calibration = shipped("h100-ndr");
+  const auto law_on = [&](const char* cluster) {
+    const Scenario scenario =
+        load_scenario(root + "/scenarios/gpt-1.7b-selene.json", {std::string("cluster=") + cluster}, library);
+    return kernel_law(scenario.cluster.gpu, calibration);
+  };
+  const auto bf16 = static_cast<std::size_t>(Dtype::bf16);
+  const KernelLaw own = law_on("eos"), others = law_on("mi300x-box");
+  CHECK(own.gemm[bf16].rate.error < 0.1);
+  CHECK(others.gemm[bf16].rate.error == 0.3);
+  CHECK(others.streaming.error == 0.3);
+  CHECK(others.gemm[bf16].rate.evidence == Evidence::borrowed);
+  // The rate stays the same fraction of the peak.
+  CHECK(others.gemm[bf16].rate.value / 1307e12 == Approx(own.gemm[bf16].rate.value / 989e12).epsilon(0.002));
+}
+
+TEST_CASE("every cluster of the library names a profile of its GPU, or is known to have none") {
+  const std::string root = STAGECRAFT_SOURCE_DIR;
+  const Library library{{root + "/scenarios", root + "/topologies"}};
+  const std::set<std::string> without{"box-4x3090", "h100-pcie-pairs", "pcie-2-sockets", "pcie-2-sockets-staged"};
+  for (const std::string& name : names_of("clusters", library)) {
+    CAPTURE(name);
+    const std::string text =
+        R"({"model": "llama-3-8b", "parallel": {}, "batch": {"global": 8, "micro": 1}, "cluster": ")" + name + "\"}";
+    const Scenario scenario = parse_scenario(text, "sample", {}, library);
+    const Calibration calibration = load_calibration(scenario.calibration, library);
+    CHECK_FALSE(calibration.gpus.empty());
+    CHECK(is_of_another_gpu(scenario.cluster.gpu, calibration) == without.contains(name));
   }
 }
 

@@ -118,6 +118,11 @@ TEST_CASE("a precision needs a peak rate and an attention kernel needs its archi
   CHECK(finding(sample, "precision-without-peak").nearest == "bf16_mixed, bf16_pure, fp16_mixed, tf32, fp32");
   sample.run.attention_kernel = AttentionKernel::flash_3;
   CHECK(finding(sample, "attention-kernel-unavailable").nearest == "flash_2");
+  sample.run.attention_kernel = AttentionKernel::flash_4;
+  CHECK(finding(sample, "attention-kernel-unavailable").nearest == "flash_2");
+  sample.run.precision = Precision::bf16_mixed;
+  sample.cluster.gpu.architecture = "blackwell";
+  CHECK_FALSE(has_errors(check_feasible(sample)));
 }
 
 TEST_CASE("all reasons are given at once", "[plan]") {

@@ -156,6 +156,7 @@ TEST_CASE("defaults follow the hardware and the split") {
   CHECK(small({"cluster=dgx-1-v100"}).run.attention_kernel == AttentionKernel::fused_softmax);
   CHECK(small({"cluster=host-2core"}).run.precision == Precision::fp32);
   CHECK(small({"cluster=host-2core"}).run.attention_kernel == AttentionKernel::unfused);
+  CHECK(small({"cluster=hgx-b200"}).run.attention_kernel == AttentionKernel::flash_4);
   CHECK(small().run.precision == Precision::bf16_mixed);
   CHECK(small().run.schedule.name == "1f1b");
   CHECK(small({"parallel.virtual_stages=2"}).run.schedule.name == "interleaved-1f1b");

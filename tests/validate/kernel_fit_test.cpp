@@ -108,6 +108,7 @@ TEST_CASE("a profile fitted to kernels names the shapes seen, keeps the doubt of
   const KernelFit fit = fit_of(step, seen(step, step.calibration));
   const auto profile = nlohmann::json::parse(to_json(fit.profile));
   CHECK(profile.at("extends") == step.calibration.hardware);
+  CHECK(profile.at("gpus") == nlohmann::json::array({step.plan.gpu.name}));
   const auto& law = profile.at("gemm").at("bf16");
   CHECK(law.at("ceiling").at("evidence") == "measured");
   CHECK(law.at("ceiling").at("relative_error") >= step.calibration.gemm.at(Dtype::bf16).ceiling.relative_error);
