@@ -1,5 +1,6 @@
 #include "gui/process/child.hpp"
 
+#include <QCoreApplication>
 #include <QTimer>
 #include <csignal>
 #include <utility>
@@ -10,9 +11,10 @@ namespace {
 constexpr int patience_ms = 2000, long_patience_ms = 5000;
 constexpr qsizetype most_error_bytes = 64 * 1024;
 
-/// The process lives on by itself until it has ended.
+/// The process lives on by itself until it has ended, at most as long as the program.
 void let_go(QProcess* process) {
   process->disconnect();
+  process->setParent(QCoreApplication::instance());
   QObject::connect(process, &QProcess::finished, process, &QObject::deleteLater);
   QObject::connect(process, &QProcess::errorOccurred, process, &QObject::deleteLater);
   process->closeReadChannel(QProcess::StandardOutput);
