@@ -49,7 +49,7 @@ const Constant& constant(const Calibration& calibration, std::string_view name) 
 
 namespace {
 
-constexpr std::array<ConstantMeaning, 20> meanings{{
+constexpr std::array<ConstantMeaning, 21> meanings{{
     {"memory_efficiency", "", "fraction of the nominal memory bandwidth that streaming kernels reach", false},
     {"launch_us", "us", "time from one kernel to the next on the GPU, back to back", false},
     {"ring_efficiency", "",
@@ -71,6 +71,8 @@ constexpr std::array<ConstantMeaning, 20> meanings{{
      true},
     {"collective_efficiency", "",
      "fraction of the achieved rate that the framework's own collectives over the tensor group reach", true},
+    {"stream_launch_us", "us",
+     "time from one kernel to the next where streams wait for each other, as those of the experts do", true},
     {"host_launch_us", "us", "host time to launch one kernel", true},
     {"host_step_ms", "ms", "host work per step that the GPU waits for", true},
     {"broadcast_ms", "ms",

@@ -87,6 +87,14 @@ CollectiveTime result(double expected, double latency, double error, Evidence ev
   return time;
 }
 
+// What the ranks of one node do of a collective across nodes.
+Inside node_part(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
+  if (shape.ranks_per_node > 1) return inside_of(kind, shape, calibration);
+  Inside alone;
+  alone.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
+  return alone;
+}
+
 struct Candidate {
   double latency_s, bus;
   const char* algorithm;
@@ -94,12 +102,7 @@ struct Candidate {
 
 CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape& shape,
                             const Calibration& calibration) {
-  Inside inside;
-  if (shape.ranks_per_node > 1) {
-    inside = inside_of(kind, shape, calibration);
-  } else {
-    inside.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
-  }
+  const Inside inside = node_part(kind, shape, calibration);
   const Constant& nic_efficiency = constant(calibration, "nic_ring_efficiency");
   const double factor = bus_factor(kind, shape.ranks);
   const double nodes = shape.nodes;
@@ -138,12 +141,7 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
 // What leaves a GPU leaves through its own share of the NICs, beside what its node's links carry.
 CollectiveTime all_to_all_across_nodes(const Collective& collective, const GroupShape& shape,
                                        const Calibration& calibration) {
-  Inside inside;
-  if (shape.ranks_per_node > 1) {
-    inside = inside_of(CollectiveKind::all_to_all, shape, calibration);
-  } else {
-    inside.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
-  }
+  const Inside inside = node_part(CollectiveKind::all_to_all, shape, calibration);
   const bool deduplicated = collective.copies > 1;
   const Constant& reached = constant(calibration, deduplicated ? "deduplicated_nic_efficiency" : "nic_ring_efficiency");
   const AllToAllSpread spread = spread_of(collective, shape);

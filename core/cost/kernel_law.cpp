@@ -75,6 +75,8 @@ KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cu
   rest_on(law.streaming, element_wise);
   law.launch_s = term(constant(calibration, "launch_us"), cuda_graphs ? 1e-6 * graph_launch_share : 1e-6);
   if (cuda_graphs) law.launch_s.evidence = Evidence::borrowed;
+  const double share = cuda_graphs ? graph_launch_share : 1;
+  law.stream_launch_s = std::max(law.launch_s.value, constant(calibration, "stream_launch_us").value * 1e-6 * share);
   law.host_launch_s = cuda_graphs ? 0 : constant(calibration, "host_launch_us").value * 1e-6;
   law.collective_efficiency = constant(calibration, "collective_efficiency").value;
   law.host_step_s = term(constant(calibration, "host_step_ms"), 1e-3);

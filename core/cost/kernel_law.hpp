@@ -35,6 +35,7 @@ struct KernelLaw {
   LawTerm streaming;                      // bytes/s of a large streaming kernel
   double element_wise = 1;                // fraction of it that the framework's element-wise kernels reach
   LawTerm launch_s;                       // of one kernel, back to back on the GPU
+  double stream_launch_s = 0;             // the same among streams that wait for each other, never less
   double host_launch_s = 0;               // of one kernel, on the host
   LawTerm host_step_s;                    // host work per step
   double collective_efficiency = 1;       // of the achieved rate, by the framework's collectives over the tensor group

@@ -48,6 +48,10 @@ TimeEstimate interval(double seconds, double error, Evidence evidence) {
   return {{seconds}, {seconds * (1 - error)}, {seconds * (1 + error)}, evidence};
 }
 
+double launches_s(const Kernel& kernel, const KernelLaw& law) {
+  return (kernel.among_streams ? law.stream_launch_s : law.launch_s.value) * kernel.launches;
+}
+
 TimeEstimate gemm_time(const Kernel& kernel, const KernelLaw& law) {
   const GemmLaw& gemm = law.gemm[static_cast<std::size_t>(kernel.dtype)];
   if (!gemm.known) throw std::invalid_argument("no GEMM law for " + to_text(kernel.dtype));
@@ -58,7 +62,7 @@ TimeEstimate gemm_time(const Kernel& kernel, const KernelLaw& law) {
     if (!is_aligned(kernel, gemm.element)) compute /= gemm.misaligned;
   }
   const double memory = kernel.bytes.value / law.streaming.value;
-  const double launch = law.launch_s.value * kernel.launches;
+  const double launch = launches_s(kernel, law);
   const bool by_memory = memory > compute;
   const LawTerm& governs = by_memory ? law.streaming : gemm.rate;
   return interval(launch + std::sqrt(compute * compute + memory * memory), governs.error, governs.evidence);
@@ -76,13 +80,12 @@ TimeEstimate attention_time(const Kernel& kernel, const KernelLaw& law) {
   const double even = blocks / law.units;
   const double compute = kernel.flops.value / reached * waves_of(blocks, law.units, 1) / even;
   const double memory = kernel.bytes.value / law.streaming.value;
-  return interval(law.launch_s.value * kernel.launches + std::max(compute, memory), rate.error, rate.evidence);
+  return interval(launches_s(kernel, law) + std::max(compute, memory), rate.error, rate.evidence);
 }
 
 TimeEstimate memory_time(const Kernel& kernel, const KernelLaw& law) {
   const double rate = law.streaming.value * law.element_wise;
-  return interval(law.launch_s.value * kernel.launches + kernel.bytes.value / rate, law.streaming.error,
-                  law.streaming.evidence);
+  return interval(launches_s(kernel, law) + kernel.bytes.value / rate, law.streaming.error, law.streaming.evidence);
 }
 
 }  // namespace

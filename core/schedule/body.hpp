@@ -33,11 +33,12 @@ struct Kernel {
   bool causal = false;
   std::int32_t flash_version = 2;  // attention: generation of the kernel, 1 to 4
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
-  std::int64_t group = 1;     // attention: query heads that share one key and value head
-  Flops flops;                // executed
-  Bytes bytes;                // read + written at best
-  std::int32_t launches = 1;  // kernels launched, for unfused chains
-  double average = 1;         // work of the average rank over that of this one, the busiest
+  std::int64_t group = 1;      // attention: query heads that share one key and value head
+  Flops flops;                 // executed
+  Bytes bytes;                 // read + written at best
+  std::int32_t launches = 1;   // kernels launched, for unfused chains
+  bool among_streams = false;  // each of them waits for kernels of other streams, and is waited for (experts)
+  double average = 1;          // work of the average rank over that of this one, the busiest
 };
 
 enum class CollectiveKind : std::uint8_t {

@@ -20,6 +20,13 @@ std::int64_t up_width(const Plan& plan) {
   return inner_width(plan) * (plan.model.mlp.gated ? 2 : 1);
 }
 
+// Dispatch, products and what lies between them run in streams of their own and hand over by events
+// (TransformerEngine, pytorch/module/grouped_linear.py; deepseek-ai/DeepEP).
+Segment among_streams(Segment segment) {
+  segment.kernel.among_streams = true;
+  return segment;
+}
+
 // One product per expert of this rank.
 Segment grouped(const char* name, const BodyShape& shape, const ExpertRows& rows, std::int64_t n, std::int64_t k) {
   const double each = rows.received / static_cast<double>(rows.local_experts);
@@ -33,7 +40,7 @@ Segment grouped(const char* name, const BodyShape& shape, const ExpertRows& rows
             shape.element * rows.received * width};
   segment.kernel.average = rows.average;
   segment.kernel.launches = rows.launches;
-  return segment;
+  return among_streams(segment);
 }
 
 void add_grouped_weight_grad(const BackwardList& list, const char* name, const BodyShape& shape, const ExpertRows& rows,
@@ -52,12 +59,15 @@ void add_grouped_weight_grad(const BackwardList& list, const char* name, const B
 std::vector<Segment> expert_casts(const char* name, const BodyShape& shape, const ExpertRows& rows,
                                   std::int64_t columns) {
   std::vector<Segment> segments = casts(name, shape, std::llround(rows.received), columns);
-  for (Segment& segment : segments) segment.kernel.launches *= rows.launches;
+  for (Segment& segment : segments) {
+    segment.kernel.launches *= rows.launches;
+    segment = among_streams(segment);
+  }
   return segments;
 }
 
 Segment rows_pass(const char* name, const BodyShape& shape, double read, double written) {
-  return pass(name, shape.element * (read + written) * static_cast<double>(shape.hidden));
+  return among_streams(pass(name, shape.element * (read + written) * static_cast<double>(shape.hidden)));
 }
 
 bool is_spread(const Plan& plan) {
@@ -178,8 +188,8 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
   if (sorts) out.push_back(rows_pass("experts-sort", shape, came, rows.received));
   for (const Segment& cast : expert_casts("experts-cast", shape, rows, shape.hidden)) out.push_back(cast);
   out.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
-  out.push_back(pass("experts-activation", activation_tensors(plan, false) * shape.element * rows.received *
-                                               static_cast<double>(inner_width(plan))));
+  out.push_back(among_streams(pass("experts-activation", activation_tensors(plan, false) * shape.element *
+                                                             rows.received * static_cast<double>(inner_width(plan)))));
   out.push_back(grouped("experts-down", shape, rows, shape.hidden, inner_width(plan)));
   if (sorts) out.push_back(rows_pass("experts-unsort", shape, rows.received, came));
   add_expert_tensor(out, "experts-reduce-scatter", CollectiveKind::reduce_scatter, shape, plan, rows);
@@ -224,8 +234,8 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
   for (const Segment& cast : expert_casts("experts-grad-cast", shape, rows, shape.hidden)) list.input_grad(cast);
   list.input_grad(grouped("experts-down-input-grad", shape, rows, inner, shape.hidden));
   add_grouped_weight_grad(list, "experts-down-weight-grad", shape, rows, shape.hidden, inner);
-  list.input_grad(pass("experts-activation-grad",
-                       activation_tensors(plan, true) * shape.element * rows.received * static_cast<double>(inner)));
+  list.input_grad(among_streams(pass("experts-activation-grad", activation_tensors(plan, true) * shape.element *
+                                                                    rows.received * static_cast<double>(inner))));
   for (const Segment& cast : expert_casts("experts-up-grad-cast", shape, rows, up)) list.input_grad(cast);
   list.input_grad(grouped("experts-up-input-grad", shape, rows, shape.hidden, up));
   add_grouped_weight_grad(list, "experts-up-weight-grad", shape, rows, up, shape.hidden);

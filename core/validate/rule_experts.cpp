@@ -15,23 +15,30 @@ std::int64_t shared_width(const RecordExperts& experts, std::int64_t ffn) {
   return experts.shared_experts.value_or(0) * ffn;
 }
 
-// What NVIDIA's recipes for H100s do with experts (NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs).
+// What NVIDIA's recipes do with experts (NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs).
 struct ExpertRecipe {
   const char* model;
+  const char* gpu;            // part of its name
   std::int64_t expert_ranks;  // 0: any number
   bool deduplicates, overlaps;
   bool recomputes;  // what, the record has to say
 };
 
-constexpr std::array recipes{
-    ExpertRecipe{"Qwen3_30B", 16, true, false, false}, ExpertRecipe{"Qwen3_30B", 0, false, false, false},
-    ExpertRecipe{"Qwen3_235B", 32, false, true, true}, ExpertRecipe{"DeepSeek", 64, true, false, true}};
+constexpr std::array recipes{ExpertRecipe{"Qwen3_30B", "H100", 16, true, false, false},
+                             ExpertRecipe{"Qwen3_30B", "H100", 0, false, false, false},
+                             ExpertRecipe{"Qwen3_30B", "B200", 0, true, false, false},
+                             ExpertRecipe{"Qwen3_235B", "H100", 32, false, true, true},
+                             ExpertRecipe{"Qwen3_235B", "GB200", 0, true, false, true},
+                             ExpertRecipe{"Qwen3_235B", "B200", 0, false, false, true},
+                             ExpertRecipe{"DeepSeek", "H100", 64, true, false, true},
+                             ExpertRecipe{"DeepSeek", "B200", 0, true, false, true}};
 
 const ExpertRecipe* recipe_for(const Record& record) {
-  if (!contains(record.group, "mbridge") || !contains(record.gpu, "H100")) return nullptr;
+  if (!contains(record.group, "mbridge")) return nullptr;
   const auto found = std::find_if(recipes.begin(), recipes.end(), [&](const ExpertRecipe& recipe) {
     const bool any = recipe.expert_ranks == 0;
-    return contains(record.model.name, recipe.model) && (any || record.parallel.expert == recipe.expert_ranks);
+    return contains(record.model.name, recipe.model) && contains(record.gpu, recipe.gpu) &&
+           (any || record.parallel.expert == recipe.expert_ranks);
   });
   return found == recipes.end() ? nullptr : &*found;
 }

@@ -82,6 +82,21 @@ TEST_CASE("a chain bound by memory pays its bytes once and a launch per kernel")
   CHECK(seconds(chain.kernel, calibration) == Approx(4 * 3e-6 + 1e9 / 0.5e12));
 }
 
+TEST_CASE("kernels among streams follow each other at the pace of their events, never faster than back to back") {
+  Calibration calibration = ideal_calibration();
+  calibration.constants["launch_us"].value = 2;
+  Segment chain = pass("chain", 1e6, 3);
+  const double work = 1e6 / 1e12;
+  CHECK(seconds(chain.kernel, calibration) == Approx(work + 6e-6));
+  chain.kernel.among_streams = true;
+  CHECK(seconds(chain.kernel, calibration) == Approx(work + 6e-6));
+  calibration.constants["stream_launch_us"].value = 10;
+  CHECK(seconds(chain.kernel, calibration) == Approx(work + 30e-6));
+  Kernel grouped = product(128 * 10, 256 * 10, 1000);
+  grouped.among_streams = true;
+  CHECK(seconds(grouped, calibration) == Approx(grouped.flops.value / 100e12 + 10e-6));
+}
+
 TEST_CASE("flash attention loses half its rate at the half length, and more under a causal mask") {
   Calibration calibration = ideal_calibration();
   calibration.attention[2].length_half.value = 1024;

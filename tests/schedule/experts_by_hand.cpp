@@ -186,6 +186,17 @@ TEST_CASE("gradients of experts are counted apart from those of the dense part")
   CHECK(expert_parameters_per_rank(plan, Stage{0}) == 8.0 * 8 * 2 * h * inner / 4);
 }
 
+TEST_CASE("kernels of the experts wait for other streams, those of the dense part do not") {
+  for (const OpKind kind : {OpKind::forward, OpKind::backward}) {
+    for (const Segment& segment : block_of(with_experts(), kind).segments) {
+      if (segment.is_collective) continue;
+      CAPTURE(segment.name);
+      const bool of_experts = std::string_view(segment.name).substr(0, 8) == "experts-";
+      CHECK(segment.kernel.among_streams == of_experts);
+    }
+  }
+}
+
 TEST_CASE("TransformerEngine launches a product for each expert, other frameworks one for all") {
   Scenario scenario = with_experts();
   CHECK(kernel_of(block_of(scenario, OpKind::forward), "experts-up").launches == 1);

@@ -223,6 +223,10 @@ TEST_CASE("where a record of NVIDIA's tables is silent about experts, its recipe
   inside_a_node.parallel.expert = 8;
   CHECK(parse_scenario(map_record(inside_a_node).scenario, "sample", {}, library).run.experts.dispatcher ==
         Dispatcher::all_to_all);
+  Record blackwell = inside_a_node;
+  blackwell.gpu = "B200-SXM-180GB";
+  CHECK(parse_scenario(map_record(blackwell).scenario, "sample", {}, library).run.experts.dispatcher ==
+        Dispatcher::deduplicated);
   Record other_group = experts_on_two_nodes("");
   other_group.group = "nobody";
   CHECK(map_record(other_group).recompute_is_open);
