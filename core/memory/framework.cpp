@@ -11,20 +11,19 @@ namespace {
 constexpr double recent = 0.091, of_2021 = 0.206;
 
 constexpr std::array<FrameworkHabits, 7> table = {{
-    {Framework::megatron, WeightGradient::accumulated, 0, 0, recent,
+    {Framework::megatron, WeightGradient::accumulated, 0, 0, recent, false,
      "Megatron-LM, core/distributed/param_and_grad_buffer.py: gradients live in contiguous buffers"},
-    {Framework::transformer_engine, WeightGradient::cached, 0, 0, recent,
+    {Framework::transformer_engine, WeightGradient::cached, 0, 0, recent, false,
      "TransformerEngine, pytorch/module/base.py: get_dummy_wgrad"},
-    {Framework::megatron_2021, WeightGradient::temporary, 1, 0, of_2021,
+    {Framework::megatron_2021, WeightGradient::temporary, 1, 0, of_2021, false,
      "Megatron-LM v2, model/distributed.py: gradients are flattened into one array to be reduced; "
      "optimizer/optimizer.py: zero_grad leaves the fp32 gradients"},
-    {Framework::torch_ddp, WeightGradient::temporary, 1, 0, recent,
+    {Framework::torch_ddp, WeightGradient::temporary, 1, 0, recent, false,
      "PyTorch, torch/nn/parallel/distributed.py: gradient_as_bucket_view is off, buckets are copies"},
-    {Framework::deepspeed, WeightGradient::temporary, 0, 5e8, of_2021,
+    {Framework::deepspeed, WeightGradient::temporary, 0, 5e8, of_2021, false,
      "DeepSpeed, docs: reduce_bucket_size 5e8 elements, two of them with overlap_comm"},
-    {Framework::fsdp, WeightGradient::temporary, 0, 0, recent, "PyTorch, torch/distributed/fsdp"},
-    // Half of a gradient of four bytes.
-    {Framework::nanotron, WeightGradient::temporary, 0.5, 0, recent,
+    {Framework::fsdp, WeightGradient::temporary, 0, 0, recent, false, "PyTorch, torch/distributed/fsdp"},
+    {Framework::nanotron, WeightGradient::temporary, 1, 0, recent, true,
      "huggingface/nanotron, optim/gradient_accumulator.py: gradients add up in fp32, while the buckets of PyTorch's "
      "DistributedDataParallel hold 16-bit ones"},
 }};

@@ -18,9 +18,10 @@ enum class WeightGradient : std::uint8_t {
 struct FrameworkHabits {
   Framework framework = Framework::megatron;
   WeightGradient weight_gradient = WeightGradient::accumulated;  // temporary whenever the run does not fuse it
-  double flat_gradients = 0;   // copies of all gradients in flat arrays or buckets, beside the gradients
-  double reduce_elements = 0;  // a bucket of so many elements is held in the dtype of the gradients, twice
-  double reserved = 0;         // the allocator's reserved bytes over the allocated ones, less 1
+  double flat_gradients = 0;     // copies of all gradients in flat arrays or buckets, beside the gradients
+  double reduce_elements = 0;    // a bucket of so many elements is held in the dtype of the gradients, twice
+  double reserved = 0;           // the allocator's reserved bytes over the allocated ones, less 1
+  bool flat_in_compute = false;  // flat_gradients are in the dtype of the passes, whatever gradients add up in
   const char* source = "";
 };
 

@@ -54,8 +54,10 @@ ResidentStates resident_states(const Plan& plan, const ParameterCount& count) {
   weight = parameters.of(count.dense * recipe.weight, count.expert * recipe.weight);
   gradient = gradients.of(count.dense * recipe.gradient, count.expert * recipe.gradient);
   optimizer = optimizer_bytes(plan, count);
-  const double copies = habits_of(run).flat_gradients;
-  gradient += gradient * copies;
+  const FrameworkHabits habits = habits_of(run);
+  const Bytes flat =
+      habits.flat_in_compute ? gradients.of(count.dense * recipe.compute, count.expert * recipe.compute) : gradient;
+  gradient += flat * habits.flat_gradients;
   // A gradient that the host's optimizer reads is moved there as soon as it has been reduced.
   if (sharded) move(run.offload.optimizer, gradient, states);
   move(run.offload.optimizer, optimizer, states);

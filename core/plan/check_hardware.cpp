@@ -24,7 +24,7 @@ constexpr std::array precisions{
     PrecisionName{Precision::fp8_mixed, Dtype::fp8, "fp8_mixed"},
 };
 
-/// FlashAttention 2 needs Ampere, 3 needs Hopper, 4 needs Blackwell, 1 needs Turing (github.com/Dao-AILab/flash-attention README).
+/// FlashAttention 1 needs Turing, 2 Ampere, 3 Hopper, 4 Blackwell (github.com/Dao-AILab/flash-attention README).
 bool runs(AttentionKernel kernel, std::string_view architecture) {
   const bool old = architecture == "volta" || architecture == "cpu";
   switch (kernel) {

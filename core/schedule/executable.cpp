@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/core_attention.hpp"
 #include "spec/recipe.hpp"
 
 namespace stagecraft {
@@ -76,9 +77,8 @@ void check_model(const Plan& plan, Findings& findings) {
     if (part.there) refuse(findings, "execute-model", part.pointer, fmt::format("{}: simulated only", part.what));
   }
   const AttentionKernel kernel = plan.run.attention_kernel;
-  const bool missing =
-      kernel == AttentionKernel::flash_1 || kernel == AttentionKernel::flash_3 || kernel == AttentionKernel::flash_4;
-  if (plan.model.plain_layers.empty() && missing) {
+  const std::int32_t version = flash_version(kernel);
+  if (plan.model.plain_layers.empty() && version != 0 && version != 2) {
     refuse(findings, "execute-attention", "/attention_kernel", fmt::format("PyTorch has no {} kernel", to_text(kernel)),
            "flash_2");
   }

@@ -275,6 +275,11 @@ struct RunSpec {
   TrainingSpec training;   // the run around the step
 };
 
+/// Whether the product with the gate of an MLP is part of the activation's kernel.
+inline bool has_fused_gate(const RunSpec& run) {
+  return run.fused_kernels && run.framework != Framework::nanotron;
+}
+
 /// As a scenario writes them: "bf16_mixed", "selective", "flash_2", "at_sender", "uniform".
 std::string to_text(Precision precision);
 std::string to_text(Recompute recompute);
@@ -289,11 +294,6 @@ std::string to_text(Home home);
 std::string to_text(Framework framework);
 std::string to_text(LossKernel kernel);
 std::string to_text(ContextMethod method);
-/// Whether the product with the gate of an MLP is part of the activation's kernel.
-inline bool has_fused_gate(const RunSpec& run) {
-  return run.fused_kernels && run.framework != Framework::nanotron;
-}
-
 std::string to_text(Dispatcher dispatcher);
 std::string to_text(GradientCompression compression);
 std::optional<std::array<ParallelAxis, 4>> parse_order(std::string_view text);  // what to_text writes of an order

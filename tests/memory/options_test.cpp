@@ -64,6 +64,10 @@ TEST_CASE(
   const auto gradients = [](const StageMemory& stage) { return at(stage.resident, MemoryClass::gradients).value; };
   CHECK(gradients(megatron) == 4 * megatron.parameters);
   CHECK(gradients(nanotron) == 6 * nanotron.parameters);
+  // Buckets stay in 16 bits where gradients do not add up in fp32.
+  plan.run.recipe = StateRecipe::mixed_16bit_gradients;
+  const StageMemory sixteen = stage_memory(plan, Stage(0));
+  CHECK(gradients(sixteen) == 4 * sixteen.parameters);
   // Four bytes of each logit in the place of two while the loss runs.
   CHECK((nanotron.logits_forward_working_set - megatron.logits_forward_working_set).value == 2 * tokens * 1024 / 2);
 }
