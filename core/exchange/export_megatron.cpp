@@ -110,8 +110,26 @@ void add_context(Line& line, const ParallelSpec& parallel) {
            fmt::format("{} {}", parallel.ulysses, parallel.context / std::max<std::int64_t>(1, parallel.ulysses)));
 }
 
-void add_recompute(Line& line, const RunSpec& run) {
-  if (run.recompute == Recompute::selective) line.set("recompute-granularity", std::string("selective"));
+void add_recompute_modules(Line& line, const RunSpec& run, const ModelSpec& model) {
+  line.set("recompute-granularity", std::string("selective"));
+  const RecomputeModules& modules = run.recompute_modules;
+  std::string words;
+  const auto add = [&](bool there, const char* word) {
+    if (there) words += (words.empty() ? "" : " ") + std::string(word);
+  };
+  // Megatron-LM has two words for what is one module here: dense MLPs, and activations between experts' products.
+  const bool experts = model.moe.experts > 0;
+  add(modules.core_attention, "core_attn");
+  add(modules.norms, "layernorm");
+  add(modules.activation && experts, "moe_act");
+  add(modules.mlp, experts ? "mlp moe" : "mlp");
+  add(modules.latent_up_projection, "mla_up_proj");
+  if (words != "core_attn" && !words.empty()) line.set("recompute-modules", words);
+  line.leave(modules.activation && !experts, "recompute_modules: activation");
+}
+
+void add_recompute(Line& line, const RunSpec& run, const ModelSpec& model) {
+  if (run.recompute == Recompute::selective) add_recompute_modules(line, run, model);
   line.leave(run.recompute == Recompute::per_op, "recompute per_op");
   if (run.recompute != Recompute::full) return;
   line.set("recompute-granularity", std::string("full"));
@@ -123,7 +141,7 @@ void add_recompute(Line& line, const RunSpec& run) {
              "recompute_scope");
 }
 
-void add_run(Line& line, const RunSpec& run) {
+void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
   const ParallelSpec& parallel = run.parallel;
   line.set("tensor-model-parallel-size", parallel.tensor);
   line.set("pipeline-model-parallel-size", parallel.pipeline);
@@ -166,7 +184,7 @@ void add_run(Line& line, const RunSpec& run) {
     case Precision::tf32:
       break;
   }
-  add_recompute(line, run);
+  add_recompute(line, run, model);
   if (run.zero_stage >= 1) line.flag("use-distributed-optimizer");
   line.leave(run.zero_stage >= 2, "zero_stage 2 and 3");
   if (run.overlap.gradient_reduce) line.flag("overlap-grad-reduce");
@@ -189,7 +207,7 @@ Exported export_megatron(const Scenario& scenario) {
   line.out.text = fmt::format("torchrun --nproc-per-node {} --nnodes {} pretrain_gpt.py", per_node,
                               (world + per_node - 1) / per_node);
   add_model(line, scenario.model, scenario.run);
-  add_run(line, scenario.run);
+  add_run(line, scenario.run, scenario.model);
   line.out.text += "\n";
   return line.out;
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "exchange/draft.hpp"
 
@@ -177,6 +179,30 @@ void set_batch(ForeignConfig& config, Draft& draft) {
   }
 }
 
+void set_recompute_modules(ForeignConfig& config, Json& scenario) {
+  constexpr std::array<std::pair<const char*, const char*>, 6> words{{{"core_attn", "core_attention"},
+                                                                      {"layernorm", "norms"},
+                                                                      {"moe_act", "activation"},
+                                                                      {"mlp", "mlp"},
+                                                                      {"moe", "mlp"},
+                                                                      {"mla_up_proj", "latent_up_projection"}}};
+  const auto listed = config.text("recompute_modules");
+  if (!listed) return;
+  Json modules = Json::array();
+  std::istringstream text(*listed);
+  for (std::string word; text >> word;) {
+    const auto* const known =
+        std::find_if(words.begin(), words.end(), [&](const auto& row) { return word == row.first; });
+    if (known == words.end()) {
+      config.refuse("recompute_modules", "core_attn, layernorm, moe_act, mlp, moe and mla_up_proj, blanks between them",
+                    "core_attn");
+    }
+    if (std::find(modules.begin(), modules.end(), Json(known->second)) == modules.end())
+      modules.push_back(known->second);
+  }
+  if (!modules.empty()) scenario["recompute_modules"] = std::move(modules);
+}
+
 void set_recompute(ForeignConfig& config, Json& scenario) {
   const auto granularity = config.text("recompute_granularity");
   const bool old_full = on(config, "recompute_activations");
@@ -199,6 +225,7 @@ void set_recompute(ForeignConfig& config, Json& scenario) {
     }
   } else if (granularity || old_full) {
     scenario["recompute"] = "selective";
+    set_recompute_modules(config, scenario);
   }
 }
 

@@ -19,6 +19,8 @@ bool dropped_by_modules(const RecomputeModules& modules, Dropped dropped) {
       return modules.activation || modules.mlp;
     case Dropped::by_mlp:
       return modules.mlp;
+    case Dropped::by_latent_up:
+      return modules.latent_up_projection;
     case Dropped::only_per_op:
       break;
   }

@@ -23,6 +23,7 @@ enum class Dropped : std::uint8_t {
   by_norms,       // selective recompute of the norms' outputs
   by_activation,  // selective recompute of the activation's output
   by_mlp,         // selective recompute of the whole MLP
+  by_latent_up,   // selective recompute of latent attention's projections up
   only_per_op,    // there under per-operation recompute only, which keeps products that nobody reads again
 };
 

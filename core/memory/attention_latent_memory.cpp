@@ -51,9 +51,9 @@ void add_latent_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows)
   }
   rows.push_back({"key-value latent norm input", kv_rank, dtype, Shard::sequence, to_input_grad, Dropped::by_full});
   rows.push_back({"key-value latent", kv_rank, shape.linear_input, Shard::sequence, to_weight_grad, Dropped::by_norms});
-  rows.push_back({"query", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full, 1});
-  rows.push_back({"key", query, dtype, Shard::tensor, to_input_grad, Dropped::by_full});
-  rows.push_back({"value", value, dtype, Shard::tensor, to_input_grad, Dropped::by_full, 1});
+  rows.push_back({"query", query, dtype, Shard::tensor, to_input_grad, Dropped::by_latent_up, 1});
+  rows.push_back({"key", query, dtype, Shard::tensor, to_input_grad, Dropped::by_latent_up});
+  rows.push_back({"value", value, dtype, Shard::tensor, to_input_grad, Dropped::by_latent_up, 1});
   add_core_attention_tensors(shape, self_attention(shape, value), rows);
   if (shape.dropout) {
     rows.push_back(

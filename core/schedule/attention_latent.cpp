@@ -48,6 +48,33 @@ double assembly_bytes(const BodyShape& shape, const Latent& latent) {
   return 4 * shape.element * product(shape.tokens, latent.query);
 }
 
+void add_latents(std::vector<Segment>& out, const BodyShape& shape, const Latent& latent) {
+  const double e = shape.element;
+  if (latent.query_rank > 0) {
+    out.push_back(pass("query-latent-norm", 2 * e * product(latent.rows, latent.query_rank)));
+  }
+  out.push_back(pass("key-value-latent-norm", 2 * e * product(latent.rows, latent.kv_rank)));
+}
+
+// Queries, keys and values of all heads of this rank from the latents.
+void add_up_projections(std::vector<Segment>& out, const BodyShape& shape, const Latent& latent) {
+  if (shape.sequence_parallel) {
+    out.push_back(
+        collective("latent-all-gather", CollectiveKind::all_gather, Axis::tensor, gathered_bytes(shape, latent)));
+  }
+  const std::int64_t query_input = latent.query_rank > 0 ? latent.query_rank : shape.hidden;
+  out.push_back(gemm("query-up", shape, shape.tokens, latent.query, query_input));
+  out.push_back(gemm("key-value-up", shape, shape.tokens, latent.key_value, latent.kv_rank));
+  out.push_back(pass("rotary", assembly_bytes(shape, latent), shape.fused ? 2 : 8));
+}
+
+void add_forward_again(const BackwardList& list, const BodyShape& shape, const Plan& plan, const Latent& latent) {
+  std::vector<Segment> again;
+  if (runs_again(plan, &RecomputeModules::norms)) add_latents(again, shape, latent);
+  if (runs_again(plan, &RecomputeModules::latent_up_projection)) add_up_projections(again, shape, latent);
+  add_again(list, again);
+}
+
 CoreShape all_heads(const BodyShape& shape, const Plan& plan, const BlockKind& kind) {
   CoreShape core = core_shape(shape, plan, kind);
   core.kv_heads = core.heads;
@@ -59,23 +86,14 @@ CoreShape all_heads(const BodyShape& shape, const Plan& plan, const BlockKind& k
 void add_latent_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
                                   const BlockKind& kind) {
   const Latent latent = latent_of(shape, plan);
-  const double e = shape.element;
   if (latent.query_rank > 0) {
     out.push_back(gemm("query-down", shape, latent.rows, latent.query_rank, shape.hidden));
-    out.push_back(pass("query-latent-norm", 2 * e * product(latent.rows, latent.query_rank)));
   } else {
     enter_tensor_region(out, "attention-all-gather", shape);
   }
   out.push_back(gemm("key-value-down", shape, latent.rows, latent.down, shape.hidden));
-  out.push_back(pass("key-value-latent-norm", 2 * e * product(latent.rows, latent.kv_rank)));
-  if (shape.sequence_parallel) {
-    out.push_back(
-        collective("latent-all-gather", CollectiveKind::all_gather, Axis::tensor, gathered_bytes(shape, latent)));
-  }
-  const std::int64_t query_input = latent.query_rank > 0 ? latent.query_rank : shape.hidden;
-  out.push_back(gemm("query-up", shape, shape.tokens, latent.query, query_input));
-  out.push_back(gemm("key-value-up", shape, shape.tokens, latent.key_value, latent.kv_rank));
-  out.push_back(pass("rotary", assembly_bytes(shape, latent), shape.fused ? 2 : 8));
+  add_latents(out, shape, latent);
+  add_up_projections(out, shape, latent);
   if (plan.run.host.attention_waits) out.push_back(host_wait("attention-host-wait"));
   add_core_attention_forward(out, all_heads(shape, plan, kind), shape, plan);
   for (const Segment& cast : casts("projection-cast", shape, shape.tokens, latent.value)) out.push_back(cast);
@@ -88,6 +106,7 @@ void add_latent_attention_backward(const BackwardList& list, const BodyShape& sh
   const Latent latent = latent_of(shape, plan);
   const double e = shape.element;
   add_projection_backward(list, shape, latent.value);
+  add_forward_again(list, shape, plan, latent);
   add_core_attention_backward(list, all_heads(shape, plan, kind), shape, plan);
   list.input_grad(pass("rotary-grad", assembly_bytes(shape, latent), shape.fused ? 2 : 8));
   if (shape.sequence_parallel) {

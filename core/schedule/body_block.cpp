@@ -26,6 +26,20 @@ void add_dense_forward(std::vector<Segment>& out, const BodyShape& shape, const 
   leave_tensor_region(out, "mlp-reduce", shape);
 }
 
+// A norm's output, which the layer behind it reads, as that layer reads it.
+void add_norm_for_layer(std::vector<Segment>& out, const char* name, const char* cast_name, const BodyShape& shape) {
+  add_norm_forward(out, name, shape);
+  for (const Segment& cast : casts_after_norm(cast_name, shape)) out.push_back(cast);
+}
+
+void add_norm_again(const BackwardList& list, const char* name, const char* cast_name, const BodyShape& shape,
+                    const Plan& plan) {
+  if (!runs_again(plan, &RecomputeModules::norms)) return;
+  std::vector<Segment> again;
+  add_norm_for_layer(again, name, cast_name, shape);
+  add_again(list, again);
+}
+
 // A module of multi-token prediction puts the last hidden state and the next token's embedding together
 // (arXiv 2412.19437, section 2.2); embedding and head are those of the model, and the head and loss run once more.
 void add_prediction_forward(std::vector<Segment>& out, const BodyShape& shape) {
@@ -61,8 +75,7 @@ void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const 
   const ModelSpec& model = plan.model;
   const std::size_t from = out.size();
   if (kind.prediction) add_prediction_forward(out, shape);
-  add_norm_forward(out, "attention-norm", shape);
-  for (const Segment& cast : casts_after_norm("attention-norm-cast", shape)) out.push_back(cast);
+  add_norm_for_layer(out, "attention-norm", "attention-norm-cast", shape);
   attention_layer_of(model).forward(out, shape, plan, kind);
   if (model.post_norms) add_norm_forward(out, "attention-post-norm", shape);
   add_residual_forward(out, "attention-residual", shape, model.dropout, has_output_bias(model.attention));
@@ -87,12 +100,14 @@ void add_block_backward(const BackwardList& list, const BodyShape& shape, const 
   }
   add_residual_backward(list, "mlp-residual-grad", "mlp-down-bias-grad", shape, model.dropout, model.mlp.bias);
   if (model.post_norms) add_norm_backward(list, "mlp-post-norm-grad", "mlp-post-norm-weight-grad", shape);
+  add_norm_again(list, "mlp-norm", "mlp-norm-cast", shape, plan);
   (kind.experts ? add_experts_backward : add_dense_backward)(list, shape, plan);
   add_norm_backward(list, "mlp-norm-grad", "mlp-norm-weight-grad", shape);
   if (kind.cross) add_cross_attention_backward(list, shape, plan, kind);
   add_residual_backward(list, "attention-residual-grad", "projection-bias-grad", shape, model.dropout,
                         has_output_bias(model.attention));
   if (model.post_norms) add_norm_backward(list, "attention-post-norm-grad", "attention-post-norm-weight-grad", shape);
+  add_norm_again(list, "attention-norm", "attention-norm-cast", shape, plan);
   attention_layer_of(model).backward(list, shape, plan, kind);
   add_norm_backward(list, "attention-norm-grad", "attention-norm-weight-grad", shape);
   if (kind.prediction) add_prediction_backward(list, shape);

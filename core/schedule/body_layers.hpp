@@ -60,6 +60,11 @@ void add_host_optimizer(std::vector<Segment>& out, const Plan& plan, const UnitP
 /// Updated parameters that lie elsewhere than where the optimizer stepped.
 void add_parameters_to_host(std::vector<Segment>& out, const Plan& plan, const UnitParameters& parameters);
 
+// body_again.cpp: what selective recompute runs again, before the backward of the part that needs it.
+bool runs_again(const Plan& plan, bool RecomputeModules::*module);
+/// Forward segments in a backward pass.
+void add_again(const BackwardList& list, const std::vector<Segment>& forward);
+
 // body_recompute.cpp: the part of a block's forward that per-operation recompute runs again.
 std::vector<Segment> recomputed_per_op(const std::vector<Segment>& block, const BodyShape& shape, const Plan& plan);
 

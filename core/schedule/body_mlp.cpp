@@ -13,11 +13,7 @@ std::int64_t up_width(const BodyShape& shape, const Plan& plan) {
   return shape.ffn * (plan.model.mlp.gated ? 2 : 1);
 }
 
-}  // namespace
-
-void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
-  const MlpSpec& mlp = plan.model.mlp;
-  out.push_back(gemm("mlp-up", shape, shape.tokens, up_width(shape, plan), shape.hidden));
+void add_activation(std::vector<Segment>& out, const BodyShape& shape, const MlpSpec& mlp) {
   const double tensors = mlp.gated ? 3 : 2;  // read (both) and written
   if (mlp.gated ? shape.fused_gate : shape.fused) {
     out.push_back(pass("mlp-activation", tensors * shape.element * ffn_elements(shape)));
@@ -28,12 +24,33 @@ void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Pl
                        1 + (mlp.bias ? 1 : 0) + (mlp.gated ? 1 : 0)));
   }
   for (const Segment& cast : casts("mlp-down-cast", shape, shape.tokens, shape.ffn)) out.push_back(cast);
+}
+
+// A checkpoint around the MLP runs all of it again, with what it says to its group.
+void add_forward_again(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
+  std::vector<Segment> again;
+  if (runs_again(plan, &RecomputeModules::mlp)) {
+    enter_tensor_region(again, "mlp-all-gather", shape);
+    add_mlp_forward(again, shape, plan);
+    leave_tensor_region(again, "mlp-reduce", shape);
+  } else if (runs_again(plan, &RecomputeModules::activation)) {
+    add_activation(again, shape, plan.model.mlp);
+  }
+  add_again(list, again);
+}
+
+}  // namespace
+
+void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
+  out.push_back(gemm("mlp-up", shape, shape.tokens, up_width(shape, plan), shape.hidden));
+  add_activation(out, shape, plan.model.mlp);
   out.push_back(gemm("mlp-down", shape, shape.tokens, shape.hidden, shape.ffn));
 }
 
 void add_mlp_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
   const MlpSpec& mlp = plan.model.mlp;
   const std::int64_t up = up_width(shape, plan);
+  add_forward_again(list, shape, plan);
   for (const Segment& cast : casts("mlp-down-grad-cast", shape, shape.tokens, shape.hidden)) list.input_grad(cast);
   list.input_grad(gemm("mlp-down-input-grad", shape, shape.tokens, shape.ffn, shape.hidden));
   add_weight_grad(list, "mlp-down-weight-grad", "mlp-down-accumulate", shape, shape.tokens, shape.hidden, shape.ffn);

@@ -52,14 +52,14 @@ Segment pass(const char* name, double bytes, std::int32_t launches) {
 
 std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_t rows, std::int64_t columns) {
   if (shape.gemm_dtype != Dtype::fp8) return {};
-  const double copies = 2, numbers = product(rows, columns);
+  const double numbers = product(rows, columns);
   switch (shape.fp8_scaling) {
     case Fp8Scaling::per_tensor:
-      return {pass(name, numbers * (shape.element + copies))};
+      return {pass(name, numbers * (shape.element + shape.fp8_copies))};
     case Fp8Scaling::current:
-      return {pass(name, numbers * (2 * shape.element + copies), 2)};
-    case Fp8Scaling::per_block:
-      return {pass(name, numbers * (shape.element + copies * (1 + 4.0 / 128)))};
+      return {pass(name, numbers * (2 * shape.element + shape.fp8_copies), 2)};
+    case Fp8Scaling::per_block:  // scales go along the rows of one copy and along the columns of the other
+      return {pass(name, numbers * (shape.element + 2 * (1 + 4.0 / 128)))};
   }
   return {};
 }

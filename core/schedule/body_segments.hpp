@@ -22,10 +22,10 @@ Segment batched_gemm(const char* name, const BodyShape& shape, std::int64_t batc
 /// A kernel (or a chain of `launches` kernels) limited by the bytes that it reads and writes.
 Segment pass(const char* name, double bytes, std::int32_t launches = 1);
 
-/// What it takes to bring a 16-bit tensor to fp8 for the next GEMMs: read once, written as it is and transposed
-/// (Transformer Engine's cast_transpose). Current scaling reads it once more before, for its largest value; scales per
-/// block are written beside both copies, four bytes per 128 numbers (arXiv 2412.19437, section 3.3.2). Nothing unless
-/// GEMMs run in fp8.
+/// What it takes to bring a 16-bit tensor to fp8 for the next GEMMs: read once, written as it is and, before Blackwell,
+/// transposed (Transformer Engine's cast_transpose). Current scaling reads it once more before, for its largest value;
+/// scales per block are written beside both copies, four bytes per 128 numbers (arXiv 2412.19437, section 3.3.2).
+/// Nothing unless GEMMs run in fp8.
 std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_t rows, std::int64_t columns);
 
 /// The same behind a norm, which writes fp8 itself where the scale is known before it runs (per tensor, from earlier

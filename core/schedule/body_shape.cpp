@@ -42,6 +42,8 @@ BodyShape shape_over(const Plan& plan, std::int64_t sequence_length) {
   const NumberFormats formats = number_formats(run.precision);
   shape.gemm_dtype = formats.gemm;
   shape.fp8_scaling = plan.run.fp8_scaling;
+  // TransformerEngine, common/util/cuda_runtime.cpp: from Blackwell on fp8 GEMMs take operands in any layout.
+  if (plan.gpu.architecture == "blackwell") shape.fp8_copies = 1;
   shape.element_dtype = formats.gemm == Dtype::tf32 ? Dtype::tf32 : formats.activation;
   shape.element = size_of(formats.activation).value;
   shape.gradient = size_of(gradient_dtype(run)).value;

@@ -34,6 +34,7 @@ struct BodyShape {
   Dtype gemm_dtype = Dtype::bf16;
   Dtype element_dtype = Dtype::bf16;
   Fp8Scaling fp8_scaling = Fp8Scaling::per_tensor;  // of GEMMs in fp8
+  double fp8_copies = 2;  // of a tensor that is scaled as a whole: as it is, and transposed where GEMMs need that
 };
 
 BodyShape body_shape(const Plan& plan);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "schedule/body_layers.hpp"
+
 namespace stagecraft {
 namespace {
 
@@ -64,7 +66,7 @@ CoreShape core_shape(const BodyShape& shape, const Plan& plan, const BlockKind& 
   core.fused_softmax = kernel == AttentionKernel::fused_softmax;
   core.flash = kernel != AttentionKernel::unfused && !core.fused_softmax;
   core.flash_version = flash_version(kernel);
-  core.again = plan.run.recompute == Recompute::selective;
+  core.again = runs_again(plan, &RecomputeModules::core_attention);
   core.dropout = plan.model.dropout > 0;
   if (cross) {
     core.pairs = static_cast<double>(core.queries) * static_cast<double>(core.length);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/body_layers.hpp"
 #include "schedule/core_attention.hpp"
 
 namespace stagecraft {
@@ -84,7 +85,7 @@ void add_local_attention_backward(const BackwardList& list, const CoreShape& cor
   if (core.again) {
     std::vector<Segment> again;
     add_local_attention_forward(again, core, shape);
-    for (const Segment& segment : again) list.input_grad(segment);
+    add_again(list, again);
   }
   const std::int64_t batch = core.sequences * core.heads;
   const std::int64_t q = core.queries, keys = core.keys, d = core.head_dim, v = core.value_dim;

@@ -129,8 +129,9 @@ void check_memory_savings(const Plan& plan, Findings& findings) {
   const RunSpec& run = plan.run;
   const RecomputeModules& modules = run.recompute_modules;
   const bool whole_blocks = run.recompute == Recompute::full && run.recompute_scope != RecomputeScope::every_block;
-  const bool other_modules = run.recompute == Recompute::selective &&
-                             (!modules.core_attention || modules.norms || modules.activation || modules.mlp);
+  const bool other_modules =
+      run.recompute == Recompute::selective &&
+      (!modules.core_attention || modules.norms || modules.activation || modules.mlp || modules.latent_up_projection);
   if (run.recompute == Recompute::per_op || whole_blocks || other_modules) {
     refuse(findings, "execute-recompute", "/recompute",
            "recomputed is all of every block, or core attention alone; other choices are simulated only", "full");

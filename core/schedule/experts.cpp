@@ -138,6 +138,22 @@ double activation_tensors(const Plan& plan, bool backward) {
   return plan.model.mlp.gated ? (backward ? 5 : 3) : (backward ? 3 : 2);
 }
 
+// Activation between an expert's two products, and what brings its output to fp8.
+void add_activation(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const ExpertRows& rows) {
+  const std::int64_t inner = inner_width(plan);
+  out.push_back(among_streams(pass("experts-activation", activation_tensors(plan, false) * shape.element *
+                                                             rows.received * static_cast<double>(inner))));
+  for (const Segment& cast : expert_casts("experts-down-cast", shape, rows, inner)) out.push_back(cast);
+}
+
+void add_forward_again(const BackwardList& list, const BodyShape& shape, const Plan& plan, const ExpertRows& rows) {
+  std::vector<Segment> again;
+  const bool whole = runs_again(plan, &RecomputeModules::mlp);
+  if (whole) again.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
+  if (whole || runs_again(plan, &RecomputeModules::activation)) add_activation(again, shape, plan, rows);
+  add_again(list, again);
+}
+
 }  // namespace
 
 double distinct_places(double places, double copies) {
@@ -188,8 +204,7 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
   if (sorts) out.push_back(rows_pass("experts-sort", shape, came, rows.received));
   for (const Segment& cast : expert_casts("experts-cast", shape, rows, shape.hidden)) out.push_back(cast);
   out.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
-  out.push_back(among_streams(pass("experts-activation", activation_tensors(plan, false) * shape.element *
-                                                             rows.received * static_cast<double>(inner_width(plan)))));
+  add_activation(out, shape, plan, rows);
   out.push_back(grouped("experts-down", shape, rows, shape.hidden, inner_width(plan)));
   if (sorts) out.push_back(rows_pass("experts-unsort", shape, rows.received, came));
   add_expert_tensor(out, "experts-reduce-scatter", CollectiveKind::reduce_scatter, shape, plan, rows);
@@ -231,6 +246,7 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
     const double kept = permutes ? 0 : rows.received;
     list.input_grad(rows_pass("experts-unsort-grad", shape, came + kept, rows.received));
   }
+  add_forward_again(list, shape, plan, rows);
   for (const Segment& cast : expert_casts("experts-grad-cast", shape, rows, shape.hidden)) list.input_grad(cast);
   list.input_grad(grouped("experts-down-input-grad", shape, rows, inner, shape.hidden));
   add_grouped_weight_grad(list, "experts-down-weight-grad", shape, rows, shape.hidden, inner);

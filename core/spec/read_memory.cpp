@@ -57,15 +57,14 @@ OffloadSpec read_offload(const JsonNode& node, Reading& reading) {
 }
 
 RecomputeModules read_modules(const JsonNode& node) {
-  RecomputeModules modules{false, false, false, false};
+  RecomputeModules modules{.core_attention = false};
   const std::vector<JsonNode> elements = node.elements();
   if (elements.empty()) node.fail("at least one module");
   for (const JsonNode& element : elements) {
-    const std::string word = read_one_of(element, {"core_attention", "norms", "activation", "mlp"});
-    (word == "core_attention" ? modules.core_attention
-     : word == "norms"        ? modules.norms
-     : word == "activation"   ? modules.activation
-                              : modules.mlp) = true;
+    const std::string word = read_one_of(element, list_of(recompute_module_words));
+    for (const auto& [module, name] : recompute_module_words) {
+      if (word == name) modules.*module = true;
+    }
   }
   return modules;
 }

@@ -121,9 +121,10 @@ enum class Recompute : std::uint8_t {
 /// What selective recompute drops.
 struct RecomputeModules {
   bool core_attention = true;
-  bool norms = false;       // outputs of the norms
-  bool activation = false;  // output of the MLP's activation
-  bool mlp = false;         // all of the MLP but its input
+  bool norms = false;                 // outputs of the norms
+  bool activation = false;            // output of the MLP's activation
+  bool mlp = false;                   // all of the MLP but its input
+  bool latent_up_projection = false;  // queries, keys and values of latent attention
 };
 
 /// Which blocks of a stage full recompute covers, and what one recomputed piece is.

@@ -79,6 +79,12 @@ inline constexpr Words<AttentionKernel, 6> attention_kernel_words{{{AttentionKer
                                                                    {AttentionKernel::flash_4, "flash_4"}}};
 inline constexpr Words<ReceivePlacement, 2> receive_placement_words{
     {{ReceivePlacement::at_sender, "at_sender"}, {ReceivePlacement::before_consumer, "before_consumer"}}};
+inline constexpr Words<bool RecomputeModules::*, 5> recompute_module_words{
+    {{&RecomputeModules::core_attention, "core_attention"},
+     {&RecomputeModules::norms, "norms"},
+     {&RecomputeModules::activation, "activation"},
+     {&RecomputeModules::mlp, "mlp"},
+     {&RecomputeModules::latent_up_projection, "latent_up_projection"}}};
 inline constexpr Words<RecomputeScope, 5> recompute_scope_words{{{RecomputeScope::every_block, "every_block"},
                                                                  {RecomputeScope::every_kth, "every_kth"},
                                                                  {RecomputeScope::first_blocks, "first_blocks"},

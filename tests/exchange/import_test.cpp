@@ -122,6 +122,24 @@ TEST_CASE("the order of ranks and CUDA graphs come back from Megatron-LM; anothe
   CHECK(export_megatron(first).text.find("--manual-gc-interval 50") != std::string::npos);
 }
 
+TEST_CASE("modules of selective recompute come back from Megatron-LM, an unknown one is refused") {
+  Scenario first = read(import_megatron(megatron, "train.sh", {}));
+  first.run.recompute_modules = {.core_attention = true, .norms = true, .mlp = true, .latent_up_projection = true};
+  const Exported exported = export_megatron(first);
+  CHECK(exported.text.find("--recompute-modules core_attn layernorm mlp mla_up_proj") != std::string::npos);
+  CHECK(exported.left_out.empty());
+  const RecomputeModules modules = read(import_megatron(exported.text, "again.sh", {})).run.recompute_modules;
+  CHECK(modules.core_attention);
+  CHECK(modules.norms);
+  CHECK(modules.mlp);
+  CHECK(modules.latent_up_projection);
+  CHECK_FALSE(modules.activation);
+  first.run.recompute_modules.activation = true;  // Megatron-LM has it between the products of experts only
+  CHECK(export_megatron(first).left_out == std::vector<std::string>{"recompute_modules: activation"});
+  CHECK_THROWS_WITH(import_megatron(std::string(megatron) + " --recompute-modules core_atn", "x.sh", {}),
+                    Catch::Contains("mla_up_proj"));
+}
+
 TEST_CASE("experts and latent attention come back from Megatron-LM") {
   Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
   scenario.run.parallel.data = 64;

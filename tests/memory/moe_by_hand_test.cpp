@@ -94,6 +94,11 @@ TEST_CASE("a block with experts keeps the tensors of latent attention, router, e
                       + 2 * tokens * 2 * 48      // shared expert: gate and up
                       + 2 * tokens * 48;         // input of its down
   CHECK(activations_of(shape, block_tensors(shape, {.experts = true}), Recompute::none).kept.value == kept);
+  // Queries, keys and values projected up again.
+  Plan projecting = plan;
+  projecting.run.recompute_modules = {.core_attention = false, .latent_up_projection = true};
+  CHECK(activations_of(local_shape(projecting), block_tensors(shape, {.experts = true}), Recompute::selective)
+            .kept.value == kept - 2 * 2 * tokens * 4 * 24 - 2 * tokens * 4 * 16);
   // Full recompute leaves the block's input.
   CHECK(activations_of(shape, block_tensors(shape, {.experts = true}), Recompute::full).kept.value == 2 * tokens * 64);
 }

@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <map>
+#include <string>
 
 #include "body_plans.hpp"
 
@@ -77,6 +79,58 @@ TEST_CASE("selective recompute adds the core attention to the backward body and 
   const Bodies selective = make_bodies(make_plan(scenario));
   CHECK(flops(selective, 0, OpKind::backward) - flops(plain, 0, OpKind::backward) == 8 * tokens * 4 * 512 * h);
   CHECK(!selective.of_stage[0][static_cast<std::size_t>(OpKind::recompute)].valid());
+}
+
+namespace {
+
+/// What a backward body of the plan has beyond that of the same plan without recompute, by name.
+std::map<std::string, int> run_again(Scenario scenario, RecomputeModules modules) {
+  std::map<std::string, int> count;
+  const auto add = [&](int sign) {
+    const Bodies bodies = make_bodies(make_plan(scenario));
+    for (const Segment& segment : block_part(body_of(bodies, 0, OpKind::backward), 8).segments)
+      count[segment.name] += sign;
+  };
+  add(-1);
+  scenario.run.recompute = Recompute::selective;
+  scenario.run.recompute_modules = modules;
+  add(+1);
+  std::erase_if(count, [](const auto& entry) { return entry.second == 0; });
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("what selective recompute drops is computed again in the backward pass, module by module") {
+  using Names = std::map<std::string, int>;
+  Scenario scenario = dense_scenario();
+  CHECK(run_again(scenario, {.core_attention = false, .norms = true}) == Names{{"attention-norm", 1}, {"mlp-norm", 1}});
+  CHECK(run_again(scenario, {.core_attention = false, .activation = true}) == Names{{"mlp-activation", 1}});
+  const Names whole{{"mlp-up", 1}, {"mlp-activation", 1}, {"mlp-down", 1}};
+  CHECK(run_again(scenario, {.core_attention = false, .mlp = true}) == whole);
+  CHECK(run_again(scenario, {.core_attention = false, .activation = true, .mlp = true}) == whole);
+  scenario.run.precision = Precision::fp8_mixed;  // the output of the activation is cast once more as well
+  CHECK(run_again(scenario, {.core_attention = false, .activation = true}) ==
+        Names{{"mlp-activation", 1}, {"mlp-down-cast", 1}});
+  scenario.run.parallel.tensor = 4;
+  scenario.run.parallel.sequence_parallel = true;  // a checkpoint around the MLP talks to the group again
+  CHECK(run_again(scenario, {.core_attention = false, .mlp = true}) == Names{{"mlp-all-gather", 1},
+                                                                             {"mlp-up", 1},
+                                                                             {"mlp-activation", 1},
+                                                                             {"mlp-down-cast", 1},
+                                                                             {"mlp-down", 1},
+                                                                             {"mlp-reduce", 1}});
+}
+
+TEST_CASE("experts run their activation again, or their first product too") {
+  using Names = std::map<std::string, int>;
+  Scenario scenario = dense_scenario();
+  scenario.model.moe.experts = 8;
+  scenario.model.moe.top_k = 2;
+  scenario.model.moe.ffn_hidden = 512;
+  CHECK(run_again(scenario, {.core_attention = false, .activation = true}) == Names{{"experts-activation", 1}});
+  CHECK(run_again(scenario, {.core_attention = false, .mlp = true}) ==
+        Names{{"experts-up", 1}, {"experts-activation", 1}});
 }
 
 TEST_CASE("grouped-query attention narrows the qkv product, a gated MLP widens the up product") {

@@ -33,6 +33,20 @@ TEST_CASE("with scales from earlier steps norms write fp8 and other tensors are 
   CHECK(kernel_bytes(block, "attention-norm-cast") == 0);
 }
 
+TEST_CASE("where products take fp8 in any layout nothing is transposed, but blocks are scaled along both sides") {
+  const auto bytes = [](Fp8Scaling scaling) {
+    Scenario scenario = dense_scenario();
+    scenario.cluster.gpu.architecture = "blackwell";
+    scenario.run.precision = Precision::fp8_mixed;
+    scenario.run.fp8_scaling = scaling;
+    const Bodies bodies = make_bodies(make_plan(scenario));
+    return kernel_bytes(block_part(body_of(bodies, 0, OpKind::forward), 8), "projection-cast");
+  };
+  CHECK(bytes(Fp8Scaling::per_tensor) == tokens * h * (2 + 1));
+  CHECK(bytes(Fp8Scaling::current) == tokens * h * (2 + 2 + 1));
+  CHECK(bytes(Fp8Scaling::per_block) == tokens * h * (2 + 2) + 2 * 4 * tokens * h / 128);
+}
+
 TEST_CASE("a scale of this very tensor takes one more read of it, behind norms too") {
   const BodyPart block = forward_block(Fp8Scaling::current);
   CHECK(kernel_bytes(block, "projection-cast") == tokens * h * (2 + 2 + 2));

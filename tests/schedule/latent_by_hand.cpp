@@ -48,6 +48,17 @@ TEST_CASE("latent attention projects down, up and out") {
   CHECK(kernel_of(block, "flash-attention").bytes.value == 2 * tokens * heads * (192 + 192 + 128 + 128));
 }
 
+TEST_CASE("latents projected up again cost their two products and the assembly of queries and keys once more") {
+  Scenario scenario = latent();
+  scenario.run.recompute = Recompute::selective;
+  scenario.run.recompute_modules = {.core_attention = false, .latent_up_projection = true};
+  const BodyPart again = block_of(scenario, OpKind::backward), forward = block_of(latent(), OpKind::forward);
+  for (const char* name : {"query-up", "key-value-up", "rotary"}) {
+    CHECK(kernel_of(again, name).flops.value == kernel_of(forward, name).flops.value);
+    CHECK(kernel_of(again, name).bytes.value == kernel_of(forward, name).bytes.value);
+  }
+}
+
 TEST_CASE("the backward of latent attention has two products per weight and five per pair") {
   const BodyPart block = block_of(latent(), OpKind::backward);
   const double down = 2 * tokens * h * 1536;
