@@ -12,8 +12,8 @@ namespace {
 
 /// The most that any GPU of a generation has per direction. Links to other GPUs: 6, 12, 18 and 18 NVLinks of 25, 25, 25
 /// and 50 GB/s (V100, A100, H100, B200 datasheets), 2 of 25 of the RTX 2080 Ti, 7 xGMI links of 64 of the MI300X; none
-/// of Ada. Slots: 16 lanes of PCIe 3, 4 or 5 (github.com/stas00/ml-engineering, network). To the CPU: NVLink-C2C of
-/// Grace, 450 GB/s (GH200 and GB200 datasheets).
+/// of Ada. Slots: 16 lanes of PCIe 3, 4, 5 or, of the B300, 6 (github.com/stas00/ml-engineering, network; NVIDIA HGX
+/// B300 datasheet). To the CPU: NVLink-C2C of Grace, 450 GB/s (GH200 and GB200 datasheets).
 struct Generation {
   const char* architecture;
   double links, slot, to_cpu;  // GB/s
@@ -22,7 +22,7 @@ struct Generation {
 constexpr std::array generations{
     Generation{"volta", 150, 15.8, 15.8, "PCIe 3 x16"},  Generation{"turing", 50, 15.8, 15.8, "PCIe 3 x16"},
     Generation{"ampere", 300, 31.6, 31.6, "PCIe 4 x16"}, Generation{"ada", 0, 31.6, 31.6, "PCIe 4 x16"},
-    Generation{"hopper", 450, 63.1, 450, "PCIe 5 x16"},  Generation{"blackwell", 900, 63.1, 450, "PCIe 5 x16"},
+    Generation{"hopper", 450, 63.1, 450, "PCIe 5 x16"},  Generation{"blackwell", 900, 126.2, 450, "PCIe 6 x16"},
     Generation{"cdna3", 448, 63.1, 63.1, "PCIe 5 x16"},
 };
 constexpr double rounding = 1.005;  // labels are written with two or three digits
