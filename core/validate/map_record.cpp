@@ -74,6 +74,10 @@ void set(Draft& draft, const char* pointer, const Partition& value) {
   std::visit([&](const auto& of_kind) { append(draft, pointer, of_kind); }, value);
 }
 
+void set(Draft& draft, const char* pointer, const std::vector<std::string>& value) {
+  append(draft, pointer, value);
+}
+
 void infer(Draft& draft, const std::string& pointer, const std::string& value, const std::string& reason) {
   draft.mapping.inferred.push_back({pointer, value, reason});
 }

@@ -15,32 +15,57 @@ std::int64_t shared_width(const RecordExperts& experts, std::int64_t ffn) {
   return experts.shared_experts.value_or(0) * ffn;
 }
 
-// What NVIDIA's recipes do with experts (NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs).
+// What NVIDIA's recipes do with experts (NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs: the files of
+// workload_base_configs). None of them divides an expert over the tensor group.
 struct ExpertRecipe {
   const char* model;
-  const char* gpu;            // part of its name
+  const char* gpu;            // part of its name; a line above the next one that it would match too
   std::int64_t expert_ranks;  // 0: any number
   bool deduplicates, overlaps;
-  bool recomputes;  // what, the record has to say
+  const char* recomputes;  // modules in Megatron-LM's words; "": none
 };
 
-constexpr std::array recipes{ExpertRecipe{"Qwen3_30B", "H100", 16, true, false, false},
-                             ExpertRecipe{"Qwen3_30B", "H100", 0, false, false, false},
-                             ExpertRecipe{"Qwen3_30B", "B200", 0, true, false, false},
-                             ExpertRecipe{"Qwen3_235B", "H100", 32, false, true, true},
-                             ExpertRecipe{"Qwen3_235B", "GB200", 0, true, false, true},
-                             ExpertRecipe{"Qwen3_235B", "B200", 0, false, false, true},
-                             ExpertRecipe{"DeepSeek", "H100", 64, true, false, true},
-                             ExpertRecipe{"DeepSeek", "B200", 0, true, false, true}};
+constexpr std::array recipes{ExpertRecipe{"Qwen3_30B", "H100", 16, true, false, ""},
+                             ExpertRecipe{"Qwen3_30B", "H100", 0, false, false, ""},
+                             ExpertRecipe{"Qwen3_30B", "B200", 0, true, false, ""},
+                             ExpertRecipe{"Qwen3_30B", "B300", 0, true, false, ""},
+                             ExpertRecipe{"Qwen3_235B", "H100", 32, false, true, ""},
+                             ExpertRecipe{"Qwen3_235B", "GB200", 0, true, false, ""},
+                             ExpertRecipe{"Qwen3_235B", "GB300", 0, true, false, ""},
+                             ExpertRecipe{"Qwen3_235B", "B200", 0, false, false, ""},
+                             ExpertRecipe{"Qwen3_235B", "B300", 0, false, false, ""},
+                             ExpertRecipe{"DeepSeek", "H100", 64, true, true, "mla_up_proj"},
+                             ExpertRecipe{"DeepSeek", "GB200", 0, true, false, "mla_up_proj"},
+                             ExpertRecipe{"DeepSeek", "GB300", 0, true, false, "mla_up_proj"},
+                             ExpertRecipe{"DeepSeek", "B200", 32, true, true, "mla_up_proj"},
+                             ExpertRecipe{"DeepSeek", "B200", 0, true, false, "mla_up_proj"},
+                             ExpertRecipe{"DeepSeek", "B300", 0, true, false, "mla_up_proj"},
+                             ExpertRecipe{"GPT_OSS", "H100", 0, false, false, "layernorm moe_act"},
+                             ExpertRecipe{"GPT_OSS", "GB300", 0, false, false, ""},
+                             ExpertRecipe{"GPT_OSS", "B300", 8, true, false, ""},
+                             ExpertRecipe{"GPT_OSS", "B300", 0, false, false, ""},
+                             ExpertRecipe{"GPT_OSS", "B200", 0, false, false, "layernorm moe_act"}};
 
 const ExpertRecipe* recipe_for(const Record& record) {
   if (!contains(record.group, "mbridge")) return nullptr;
+  std::string name = record.model.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
   const auto found = std::find_if(recipes.begin(), recipes.end(), [&](const ExpertRecipe& recipe) {
     const bool any = recipe.expert_ranks == 0;
-    return contains(record.model.name, recipe.model) && contains(record.gpu, recipe.gpu) &&
+    return contains(name, recipe.model) && contains(record.gpu, recipe.gpu) &&
            (any || record.parallel.expert == recipe.expert_ranks);
   });
   return found == recipes.end() ? nullptr : &*found;
+}
+
+void recompute_as_in(Draft& draft, const ExpertRecipe& recipe) {
+  if (!draft.mapping.recompute_is_open) return;
+  draft.mapping.recompute_is_open = false;
+  const bool none = *recipe.recomputes == '\0';
+  infer(draft, "/recompute", none ? "none" : fmt::format("selective: {}", recipe.recomputes), "NVIDIA's recipe");
+  if (none) return;
+  set(draft, "/recompute", "selective");
+  set(draft, "/recompute_modules", recompute_modules_of(recipe.recomputes));
 }
 
 // Multiprocessors of an H100's 132 that a dispatch holds: NCCL 24, HybridEP 16 unless told otherwise. What runs beside
@@ -55,10 +80,7 @@ void map_dispatcher(Draft& draft) {
   const bool deep = contains(text, "HybridEP") || contains(text, "DeepEP"),
              named = deep || contains(text, "all-to-all");
   const ExpertRecipe* const recipe = recipe_for(draft.record);
-  if (recipe != nullptr && !recipe->recomputes && draft.mapping.recompute_is_open) {
-    draft.mapping.recompute_is_open = false;
-    infer(draft, "/recompute", "none", "NVIDIA's recipe");
-  }
+  if (recipe != nullptr) recompute_as_in(draft, *recipe);
   const bool by_recipe = recipe != nullptr && !named;
   const bool deduplicates = by_recipe ? recipe->deduplicates : deep;
   const bool overlaps = by_recipe ? recipe->overlaps : contains(text, "EP overlap") && !contains(text, "no EP overlap");
@@ -99,7 +121,9 @@ void map_experts(Draft& draft) {
   }
   set(draft, "/parallel/expert", parallel.expert.value_or(1));
   const std::int64_t tensor = parallel.tensor.value_or(1);
-  set(draft, "/parallel/expert_tensor", parallel.expert_tensor.value_or(tensor));
+  const bool whole = !parallel.expert_tensor && tensor > 1 && recipe_for(record) != nullptr;
+  set(draft, "/parallel/expert_tensor", whole ? 1 : parallel.expert_tensor.value_or(tensor));
+  if (whole) infer(draft, "/parallel/expert_tensor", "1", "NVIDIA's recipe");
   if (tensor > 1) set(draft, "/parallel/sequence_parallel", true);
   if (parallel.expert.value_or(1) > 1) map_dispatcher(draft);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "validate/rules.hpp"
 
 namespace stagecraft {
@@ -13,6 +15,7 @@ bool is_volta(const Record& record) {
 
 std::string precision_of(Draft& draft) {
   const std::string& text = draft.record.precision;
+  if (contains(text, "fp4")) throw Unmapped(fmt::format("precision \"{}\" cannot be expressed", text));
   if (contains(text, "fp8") || contains(text, "float8")) return "fp8_mixed";
   if (contains(text, "pure")) return "bf16_pure";
   const bool both = contains(text, "fp16/bf16") || contains(text, "bf16/fp16");
@@ -24,16 +27,27 @@ std::string precision_of(Draft& draft) {
   return precision;
 }
 
-/// Scales from earlier steps unless the record says otherwise: "FP8-CS" is Megatron's word for current scaling, torchao
+/// As the software scales unless the record says otherwise: "FP8-CS" is Megatron's word for current scaling, torchao
 /// scales by the tensor at hand too, by rows or whole.
-const char* fp8_scaling_of(const std::string& precision) {
+std::string fp8_scaling_of(Draft& draft) {
+  const std::string& precision = draft.record.precision;
   for (const char* current : {"FP8-CS", "tensorwise", "rowwise", "current"}) {
     if (contains(precision, current)) return "current";
   }
   for (const char* block : {"mxfp8", "FP8-MX", "blockwise", "per block"}) {
     if (contains(precision, block)) return "per_block";
   }
-  return "per_tensor";
+  const std::string usual = draft.software.fp8_scaling;
+  if (usual != "per_tensor") infer(draft, "/fp8_scaling", usual, draft.software.why);
+  return usual;
+}
+
+/// "selective" with the modules that the text names, if any.
+std::string selective_recompute(Draft& draft) {
+  if (draft.software.selective_is_per_op) return "per_op";
+  const std::vector<std::string> modules = recompute_modules_of(draft.record.recompute);
+  if (!modules.empty()) set(draft, "/recompute_modules", modules);
+  return "selective";
 }
 
 std::string recompute_of(Draft& draft) {
@@ -50,7 +64,7 @@ std::string recompute_of(Draft& draft) {
   }
   if (contains(text, "every")) throw Unmapped(fmt::format("recompute \"{}\" cannot be expressed", text));
   if (contains(text, "full")) return "full";
-  if (contains(text, "selective")) return draft.software.selective_is_per_op ? "per_op" : "selective";
+  if (contains(text, "selective")) return selective_recompute(draft);
   draft.mapping.recompute_is_open = text.empty();
   return "none";
 }
@@ -148,6 +162,18 @@ void map_offload(Draft& draft) {
 
 }  // namespace
 
+std::vector<std::string> recompute_modules_of(const std::string& text) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> words{{{"core_attn", "core_attention"},
+                                                                      {"layernorm", "norms"},
+                                                                      {"moe_act", "activation"},
+                                                                      {"mla_up_proj", "latent_up_projection"}}};
+  std::vector<std::string> modules;
+  for (const auto& [word, module] : words) {
+    if (contains(text, word)) modules.emplace_back(module);
+  }
+  return modules;
+}
+
 void map_kernels(Draft& draft) {
   const Record& record = draft.record;
   map_offload(draft);
@@ -156,7 +182,7 @@ void map_kernels(Draft& draft) {
   const auto overlap = [&](bool usual) { return usual && !none; };
   const std::string precision = precision_of(draft);
   set(draft, "/precision", precision);
-  if (precision == "fp8_mixed") set(draft, "/fp8_scaling", fp8_scaling_of(record.precision));
+  if (precision == "fp8_mixed") set(draft, "/fp8_scaling", fp8_scaling_of(draft));
   set(draft, "/recompute", recompute_of(draft));
   set(draft, "/attention_kernel", attention_of(draft));
   const std::int64_t zero_stage = zero_stage_of(draft);

@@ -70,6 +70,26 @@ std::int64_t number_after(const std::string& text, const std::string& word) {
   return number;
 }
 
+/// GPT-OSS: every other block attends to 128 tokens; attention has biases (arXiv 2508.10925, section 2).
+void map_gpt_oss(Draft& draft) {
+  set(draft, "/model/attention/window", std::int64_t{128});
+  set(draft, "/model/attention/global_every", std::int64_t{2});
+  set(draft, "/model/attention/bias", true);
+  infer(draft, "/model/attention/window", "128, every other block", "GPT-OSS (arXiv 2508.10925, section 2)");
+  infer(draft, "/model/attention/bias", "true", "GPT-OSS (arXiv 2508.10925, section 2)");
+}
+
+bool is_gpt_oss(const std::string& name) {
+  return contains(name, "GPT_OSS") || contains(name, "GPT-OSS") || contains(name, "GPT OSS");
+}
+
+void map_prediction(Draft& draft) {
+  const std::int64_t modules = prediction_modules_of(draft.record);
+  if (modules == 0) return;
+  set(draft, "/model/prediction_modules", modules);
+  infer(draft, "/model/prediction_modules", std::to_string(modules), "NVIDIA's recipe of DeepSeek-V3");
+}
+
 void map_attention(Draft& draft, std::int64_t heads, bool bias) {
   const RecordModel& model = draft.record.model;
   set(draft, "/model/attention/heads", heads);
@@ -84,6 +104,7 @@ void map_attention(Draft& draft, std::int64_t heads, bool bias) {
       infer(draft, "/model/attention/qk_norm", "true",
             "Qwen3 normalises queries and keys (arXiv 2505.09388, section 2)");
     }
+    if (is_gpt_oss(model.name)) map_gpt_oss(draft);
     return;
   }
   set(draft, "/model/attention/head_dim", number_after(text, "nope"));
@@ -94,6 +115,15 @@ void map_attention(Draft& draft, std::int64_t heads, bool bias) {
 }
 
 }  // namespace
+
+bool is_deepseek_v3_of_nvidia(const Record& record) {
+  const std::string& name = record.model.name;
+  return contains(record.group, "mbridge") && contains(name, "DeepSeek") && contains(name, "V3");
+}
+
+std::int64_t prediction_modules_of(const Record& record) {
+  return is_deepseek_v3_of_nvidia(record) && !contains(record.notes, "w/o MTP") ? 1 : 0;
+}
 
 void map_model(Draft& draft) {
   const RecordModel& model = draft.record.model;
@@ -127,6 +157,7 @@ void map_model(Draft& draft) {
   set(draft, "/model/vocabulary", vocabulary);
   set(draft, "/model/sequence_length", stated(model.sequence, "model.seq"));
   map_attention(draft, heads, bias);
+  map_prediction(draft);
   set(draft, "/model/mlp/ffn_hidden", ffn);
   set(draft, "/model/mlp/gated", gated);
   set(draft, "/model/mlp/activation", activation_of(draft, gated));

@@ -75,6 +75,18 @@ std::vector<std::int64_t> by_weights(const RecordModel& model, std::int64_t bloc
   return list;
 }
 
+/// NVIDIA's layouts of DeepSeek-V3 (NVIDIA-NeMo/Megatron-Bridge, recipes/deepseek/deepseek_v3.py and
+/// scripts/performance/configs/deepseek): embedding and head count as blocks, and the last stage, which has the head
+/// twice with multi-token prediction, takes what the others leave; where they leave nothing, the first one gives.
+std::vector<std::int64_t> with_light_end(std::int64_t blocks, std::int64_t modules, std::int64_t stages) {
+  const std::int64_t share = (blocks + 2 + stages) / stages, rest = blocks - share * (stages - 1);
+  std::vector<std::int64_t> list(static_cast<std::size_t>(stages), share);
+  list.back() = std::max(std::int64_t{0}, rest) + modules;
+  list.front() += std::min(std::int64_t{0}, rest);
+  if (list.front() < 0) throw Unmapped(fmt::format("{} stages cannot share {} blocks", stages, blocks));
+  return list;
+}
+
 Partition partition_of(Draft& draft, std::int64_t stages) {
   constexpr std::int64_t most = 4096;
   const std::int64_t blocks = stated(draft.record.model.layers, "model.layers");
@@ -96,6 +108,10 @@ Partition partition_of(Draft& draft, std::int64_t stages) {
     infer(draft, "/parallel/partition", "each stage closes once it holds more than its share of the weights",
           draft.software.why);
     return by_weights(draft.record.model, blocks, stages);
+  }
+  if (is_deepseek_v3_of_nvidia(draft.record) && stages > 1) {
+    infer(draft, "/parallel/partition", "a light last stage", "NVIDIA's recipe of DeepSeek-V3");
+    return with_light_end(blocks, prediction_modules_of(draft.record), stages);
   }
   if (blocks % stages == 0) return "uniform";
   const std::string pointer = "/parallel/partition";

@@ -231,7 +231,10 @@ constexpr std::array periods{
                    .overlaps_tensor = true,
                    .accumulation_fusion = true,
                    .hopper_flash = "flash_3",
-                   .why = "Megatron Bridge of 2025 and 2026, overlaps on as in NVIDIA's recipes"},
+                   .recipe = "mixed_16bit_and_fp32_gradients",
+                   .fp8_scaling = "current",
+                   .why = "Megatron Bridge of 2025 and 2026, overlaps on as in NVIDIA's recipes, which keep gradients "
+                          "in 16 bits (scripts/performance/configs: grad_reduce_in_fp32 is off)"},
     SoftwarePeriod{.name = "megatron-2025",
                    .groups = "mlperf",
                    .from = "",

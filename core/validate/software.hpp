@@ -33,6 +33,7 @@ struct SoftwarePeriod {
   const char* recipe = "";                     // of the model states; "": the usual one of the precision
   bool sequence_parallel = false;              // goes with tensor parallelism, whatever a record says
   bool before_sequence_parallel = false;       // older than it: a record that only infers it is wrong
+  const char* fp8_scaling = "per_tensor";      // of fp8 that says no more
   const char* loss = "";                       // kernel of the loss; "": the usual one of the framework
   const char* machines = "";                   // that its runs used, where the records do not say
   double node_gbit_s = 0;        // between nodes where the record does not say; 0: as in the cluster's file

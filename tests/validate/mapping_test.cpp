@@ -232,6 +232,98 @@ TEST_CASE("where a record of NVIDIA's tables is silent about experts, its recipe
   CHECK(map_record(other_group).recompute_is_open);
 }
 
+TEST_CASE("NVIDIA's recipes say what is recomputed, and never divide an expert over the tensor group") {
+  Record record = experts_on_two_nodes("");
+  record.model.name = "GPT OSS 120B";
+  record.parallel.tensor = 2;
+  record.parallel.expert = 8;
+  const RunSpec run = parse_scenario(map_record(record).scenario, "sample", {}, library).run;
+  CHECK(run.recompute == Recompute::selective);
+  CHECK(run.recompute_modules.norms);
+  CHECK(run.recompute_modules.activation);
+  CHECK_FALSE(run.recompute_modules.core_attention);
+  CHECK(run.parallel.expert_tensor == 1);
+  CHECK(run.recipe == StateRecipe::mixed_16bit_and_fp32_gradients);
+}
+
+TEST_CASE("GPT-OSS attends to 128 tokens in every other block") {
+  Record record = experts_on_two_nodes("");
+  record.model.name = "GPT OSS 120B";
+  record.parallel.expert = 8;
+  const AttentionSpec attention = parse_scenario(map_record(record).scenario, "sample", {}, library).model.attention;
+  CHECK(attention.window == 128);
+  CHECK(attention.global_every == 2);
+  CHECK(attention.bias);
+}
+
+namespace {
+
+Record deepseek_v3(std::int64_t pipeline, std::int64_t virtual_stages, const char* notes) {
+  Record record = experts_on_two_nodes("");
+  record.gpu = "GB200-186GB";
+  record.gpus = 32 * pipeline;
+  record.model.name = "DeepSeekV3";
+  record.model.layers = 61;
+  record.model.attention = "MLA (q_lora 1536, kv_lora 512, nope 128, rope 64, v 128)";
+  record.parallel.pipeline = pipeline;
+  record.parallel.virtual_stages = virtual_stages;
+  record.parallel.data = 32;
+  record.parallel.schedule = virtual_stages > 1 ? "interleaved 1F1B" : "1F1B";
+  record.global_batch = 32 * 64;
+  record.micro_batch = 1;
+  record.notes = notes;
+  return record;
+}
+
+using Blocks = std::vector<std::int64_t>;
+
+Blocks blocks_of(const Record& record) {
+  const Mapping mapping = map_record(record);
+  INFO(mapping.reason);
+  REQUIRE(mapping.reason.empty());
+  return parse_scenario(mapping.scenario, "sample", {}, library).run.partition.blocks_per_stage;
+}
+
+}  // namespace
+
+TEST_CASE("DeepSeek-V3's last stage is light, for it has the head twice") {
+  Blocks of_16(16, 4), of_32(32, 2);
+  of_16.back() = 2;  // a block and the module of multi-token prediction
+  CHECK(blocks_of(deepseek_v3(16, 1, "")) == of_16);
+  CHECK(blocks_of(deepseek_v3(4, 4, "")) == of_16);
+  of_32.front() = of_32.back() = 1;
+  CHECK(blocks_of(deepseek_v3(8, 4, "")) == of_32);
+  of_16.back() = 1;
+  CHECK(blocks_of(deepseek_v3(16, 1, "w/o MTP")) == of_16);
+  const auto modules = [](const char* notes) {
+    return parse_scenario(map_record(deepseek_v3(16, 1, notes)).scenario, "sample", {}, library)
+        .model.prediction_modules;
+  };
+  CHECK(modules("") == 1);
+  CHECK(modules("w/o MTP") == 0);
+}
+
+TEST_CASE("modules of selective recompute are read in Megatron-LM's words") {
+  Record record = deepseek_v3(16, 1, "");
+  record.recompute = "selective (layernorm, moe_act)";
+  const RunSpec run = parse_scenario(map_record(record).scenario, "sample", {}, library).run;
+  CHECK(run.recompute_modules.norms);
+  CHECK(run.recompute_modules.activation);
+  CHECK_FALSE(run.recompute_modules.latent_up_projection);
+}
+
+TEST_CASE("a precision of four bits is refused, fp8 of NVIDIA's tables is scaled by the tensor at hand") {
+  Record record = experts_on_two_nodes("");
+  record.precision = "NVFP4";
+  CHECK(map_record(record).reason == "precision \"NVFP4\" cannot be expressed");
+  record.precision = "FP8";
+  const Mapping mapping = map_record(record);
+  CHECK(parse_scenario(mapping.scenario, "sample", {}, library).run.fp8_scaling == Fp8Scaling::current);
+  CHECK(inferred(mapping, "/fp8_scaling"));
+  record.group = "mlperf";
+  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.fp8_scaling == Fp8Scaling::per_tensor);
+}
+
 TEST_CASE("Qwen3 normalises queries and keys, other families of its shape do not") {
   const auto normalises = [](const char* name) {
     Record record = gpt_on_two_nodes();
