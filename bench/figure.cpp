@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
 
 namespace stagecraft::bench {
@@ -12,7 +12,10 @@ namespace stagecraft::bench {
 bool wants_json(int argc, char** argv) {
   bool json = false;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) != "--json") throw std::invalid_argument(fmt::format("unknown argument {}", argv[i]));
+    if (std::string_view(argv[i]) != "--json") {
+      fmt::print(stderr, "{}: got \"{}\", expected --json or nothing\n", argv[0], argv[i]);
+      std::exit(2);
+    }
     json = true;
   }
   return json;
