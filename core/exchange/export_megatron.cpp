@@ -141,6 +141,15 @@ void add_recompute(Line& line, const RunSpec& run, const ModelSpec& model) {
              "recompute_scope");
 }
 
+// Megatron-LM moves activations of a model without a pipeline only.
+void add_offload(Line& line, const RunSpec& run, const ModelSpec& model) {
+  const OffloadSpec& offload = run.offload;
+  line.leave(offload.optimizer != Home::gpu, "offload.optimizer");
+  if (offload.activations == Home::gpu) return;
+  if (run.parallel.pipeline > 1 || offload.activations == Home::nvme) return line.leave(true, "offload.activations");
+  line.set("cpu-offloading-num-layers", offload.activation_blocks == 0 ? model.blocks : offload.activation_blocks);
+}
+
 void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
   const ParallelSpec& parallel = run.parallel;
   line.set("tensor-model-parallel-size", parallel.tensor);
@@ -194,7 +203,7 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
   const bool usual = run.schedule.name == "1f1b" || run.schedule.name == "interleaved-1f1b";
   line.leave(!usual, "schedule (Megatron-LM runs 1F1B and interleaved 1F1B)");
   line.leave(run.partition.rule != PartitionRule::uniform, "parallel.partition");
-  line.leave(run.offload.optimizer != Home::gpu || run.offload.activations != Home::gpu, "offload");
+  add_offload(line, run, model);
 }
 
 }  // namespace

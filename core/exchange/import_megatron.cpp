@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -179,7 +180,7 @@ void set_batch(ForeignConfig& config, Draft& draft) {
   }
 }
 
-void set_recompute_modules(ForeignConfig& config, Json& scenario) {
+void set_recompute_modules(ForeignConfig& config, Draft& draft) {
   constexpr std::array<std::pair<const char*, const char*>, 6> words{{{"core_attn", "core_attention"},
                                                                       {"layernorm", "norms"},
                                                                       {"moe_act", "activation"},
@@ -188,22 +189,31 @@ void set_recompute_modules(ForeignConfig& config, Json& scenario) {
                                                                       {"mla_up_proj", "latent_up_projection"}}};
   const auto listed = config.text("recompute_modules");
   if (!listed) return;
-  Json modules = Json::array();
   std::istringstream text(*listed);
-  for (std::string word; text >> word;) {
+  const std::vector<std::string> named{std::istream_iterator<std::string>(text), {}};
+  const bool experts_too = std::find(named.begin(), named.end(), "moe") != named.end();
+  const bool has_experts = draft.json["model"].contains("moe");
+  Json modules = Json::array();
+  for (const std::string& word : named) {
     const auto* const known =
         std::find_if(words.begin(), words.end(), [&](const auto& row) { return word == row.first; });
     if (known == words.end()) {
       config.refuse("recompute_modules", "core_attn, layernorm, moe_act, mlp, moe and mla_up_proj, blanks between them",
                     "core_attn");
     }
+    if (word == "mlp" && has_experts && !experts_too) {
+      draft.assumed.emplace_back("recompute_modules: mlp is left out, for it means the dense MLPs beside the experts");
+      continue;
+    }
     if (std::find(modules.begin(), modules.end(), Json(known->second)) == modules.end())
       modules.push_back(known->second);
   }
-  if (!modules.empty()) scenario["recompute_modules"] = std::move(modules);
+  draft.json["recompute"] = modules.empty() ? "none" : "selective";
+  if (!modules.empty()) draft.json["recompute_modules"] = std::move(modules);
 }
 
-void set_recompute(ForeignConfig& config, Json& scenario) {
+void set_recompute(ForeignConfig& config, Draft& draft) {
+  Json& scenario = draft.json;
   const auto granularity = config.text("recompute_granularity");
   const bool old_full = on(config, "recompute_activations");
   const auto method = config.text("recompute_method");
@@ -225,8 +235,13 @@ void set_recompute(ForeignConfig& config, Json& scenario) {
     }
   } else if (granularity || old_full) {
     scenario["recompute"] = "selective";
-    set_recompute_modules(config, scenario);
+    set_recompute_modules(config, draft);
   }
+}
+
+void set_offload(ForeignConfig& config, Json& scenario) {
+  const auto blocks = config.integer("cpu_offloading_num_layers", 0, 4096);
+  if (blocks.value_or(0) > 0) scenario["offload"] = {{"activations", "host"}, {"activation_blocks", *blocks}};
 }
 
 void set_numbers(ForeignConfig& config, Json& scenario) {
@@ -294,7 +309,8 @@ Imported import_megatron(std::string_view text, const std::string& file, const I
   set_batch(config, draft);
   if (const auto sequence = config.integer("seq_length")) draft.json["sequence_length"] = *sequence;
   set_numbers(config, draft.json);
-  set_recompute(config, draft.json);
+  set_recompute(config, draft);
+  set_offload(config, draft.json);
   draft.json["zero_stage"] = on(config, "use_distributed_optimizer") ? 1 : 0;
   Json overlap;
   overlap["gradient_reduce"] = on(config, "overlap_grad_reduce");

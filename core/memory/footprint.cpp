@@ -70,7 +70,7 @@ void add_blocks(const Plan& plan, const LayerTable& table, const BlockCounts& co
                 StageMemory& stage) {
   const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   const RecomputedBlocks scope = recomputed_blocks(plan.run, all);
-  const bool offloads = plan.run.offload.activations != Home::gpu;
+  const double leaving = offloaded_share(plan.run.offload, all);
   std::int64_t left = plan.run.recompute == Recompute::full ? scope.count : all;
   for (std::size_t kind = 0; kind < counts.size(); ++kind) {
     const std::int64_t count = counts[kind];
@@ -82,7 +82,9 @@ void add_blocks(const Plan& plan, const LayerTable& table, const BlockCounts& co
     // Of a piece only the first block's input stays between the passes; the others' come back while it is computed.
     const double inputs = std::ceil(again / static_cast<double>(scope.piece == 0 ? 1 : scope.piece));
     const Bytes kept = block->recomputed.kept * inputs + block->kept.kept * rest;
-    (offloads ? stage.offloaded_per_micro_batch : stage.activation_per_micro_batch) += kept;
+    const Bytes away{std::ceil(kept.value * leaving)};
+    stage.offloaded_per_micro_batch += away;
+    stage.activation_per_micro_batch += kept - away;
     stage.held_by_weight_grad += block->kept.held_by_weight_grad * static_cast<double>(count);
     WorkingSet working = recomputed > 0 ? block->working_recomputed : block->working_kept;
     if (rest > 0) working = worse(working, block->working_kept);
@@ -92,7 +94,7 @@ void add_blocks(const Plan& plan, const LayerTable& table, const BlockCounts& co
     parts.has_blocks = true;
     const Bytes recomputed_set = block->recomputed.recomputed + block->kept.kept * std::max(0.0, more);
     if (recomputed > 0) stage.recompute_working_set = std::max(stage.recompute_working_set, recomputed_set);
-    if (offloads) {
+    if (leaving > 0) {
       // One block's tensors travel while the next one's are made or used.
       const Bytes moving = (recomputed > 0 ? block->recomputed.kept : block->kept.kept) * 2;
       parts.block_forward = std::max(parts.block_forward, moving);

@@ -70,11 +70,12 @@ class TensorList {
           break;
       }
     }
-    if (plan_.run.offload.activations != Home::gpu) return;
+    const double staying = 1 - offloaded_share(plan_.run.offload, static_cast<std::int64_t>(all));
+    if (staying == 0) return;
     bool attends = false;
     for (const auto& [kind, count] : blocks) {
       const LocalShape shape = kind.encoder ? encoder_shape_of(plan_, shape_) : shape_;
-      add_blocks(shape, block_tensors(shape, kind), count, all, micro_batches);
+      add_blocks(shape, block_tensors(shape, kind), count, all, micro_batches * staying);
       attends = attends || kind.cross;
       if (!kind.prediction) continue;
       add(shape_, head_tensors(shape_), MemoryClass::activations, count * micro_batches, Recompute::none);

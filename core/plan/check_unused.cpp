@@ -62,6 +62,8 @@ void check_unused(const Scenario& scenario, Findings& findings) {
                   "parameters are gathered only under ZeRO (zero_stage)", "false"},
            Unused{run.overlap.parameter_gather && run.zero_stage > 0 && alone, "/overlap/parameter_gather",
                   "there is one replica, so no parameters are gathered", "false"},
+           Unused{run.offload.activation_blocks != 0 && run.offload.activations == Home::gpu,
+                  "/offload/activation_blocks", "activations stay on the GPU (offload.activations)", "0"},
            Unused{run.schedule.run_ahead != 0 && one_rank, "/schedule/run_ahead",
                   "there is one pipeline rank, which has nobody to run ahead of", "0"},
            Unused{!run.overlap.pipeline && one_rank, "/overlap/pipeline",

@@ -26,8 +26,12 @@ double width_of(const BodyShape& shape) {
 double kept_by_block(const Plan& plan, const BodyShape& shape) {
   const double tokens = static_cast<double>(shape.tokens);
   const double attention = static_cast<double>(shape.qkv_width + shape.query_width);
-  const double inner = static_cast<double>(shape.ffn) * (plan.model.mlp.gated ? 3 : 2);
-  return shape.element * (4 * width_of(shape) + tokens * (attention + inner));
+  const double before = plan.model.mlp.gated ? 2 : 1;  // of the activation, in widths of the MLP
+  const bool no_mlp = runs_again(plan, &RecomputeModules::mlp),
+             no_activation = no_mlp || runs_again(plan, &RecomputeModules::activation);
+  const double inner = static_cast<double>(shape.ffn) * ((no_mlp ? 0 : before) + (no_activation ? 0 : 1));
+  const double widths = runs_again(plan, &RecomputeModules::norms) ? 2 : 4;
+  return shape.element * (widths * width_of(shape) + tokens * (attention + inner));
 }
 
 double kept_by_stage(const Plan& plan, Stage stage) {
@@ -51,7 +55,7 @@ double kept_by_stage(const Plan& plan, Stage stage) {
   };
   if (encoder > 0) add(encoder, encoder_shape(plan));
   if (decoder > 0) add(decoder, body_shape(plan));
-  return bytes;
+  return bytes * offloaded_share(plan.run.offload, encoder + decoder);
 }
 
 /// Parameters of a stage that this rank's optimizer updates.

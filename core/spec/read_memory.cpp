@@ -42,6 +42,7 @@ OffloadSpec read_offload(const JsonNode& node, Reading& reading) {
   fields.defaulted("optimizer", offload.optimizer, word_of(home_words), printed<Home>, "stays on the GPU");
   fields.defaulted("parameters", offload.parameters, word_of(home_words), printed<Home>, "stay on the GPU");
   fields.defaulted("activations", offload.activations, word_of(home_words), printed<Home>, "stay on the GPU");
+  fields.optional("activation_blocks", offload.activation_blocks, integer_in(0, model_limits::blocks));
   Seconds adam{offload.host_adam_s};
   const auto read = [](const JsonNode& value) { return read_seconds(value, {1e-15}, {1}); };
   if (offload.optimizer == Home::gpu) {

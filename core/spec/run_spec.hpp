@@ -189,11 +189,19 @@ enum class Home : std::uint8_t { gpu, host, nvme };
 
 /// What lives outside the GPU between its uses.
 struct OffloadSpec {
-  Home optimizer = Home::gpu;    // the optimizer then steps on the host's cores (ZeRO-Offload, arXiv 2101.06840)
-  Home parameters = Home::gpu;   // sharded ones only (ZeRO-Infinity, arXiv 2104.07857)
-  Home activations = Home::gpu;  // what blocks keep for the backward pass
-  double host_adam_s = 0.25e-9;  // seconds per parameter of the host's Adam, all GPUs of a node together
+  Home optimizer = Home::gpu;          // the optimizer then steps on the host's cores (ZeRO-Offload, arXiv 2101.06840)
+  Home parameters = Home::gpu;         // sharded ones only (ZeRO-Infinity, arXiv 2104.07857)
+  Home activations = Home::gpu;        // what blocks keep for the backward pass
+  std::int64_t activation_blocks = 0;  // of each stage's first blocks, how many send theirs away; 0: all
+  double host_adam_s = 0.25e-9;        // seconds per parameter of the host's Adam, all GPUs of a node together
 };
+
+/// Of a stage's `blocks` blocks, the part whose activations leave the GPU.
+inline double offloaded_share(const OffloadSpec& offload, std::int64_t blocks) {
+  if (offload.activations == Home::gpu || blocks == 0) return 0;
+  if (offload.activation_blocks == 0 || offload.activation_blocks >= blocks) return 1;
+  return static_cast<double>(offload.activation_blocks) / static_cast<double>(blocks);
+}
 
 /// How the loss keeps its softmax.
 enum class LossKernel : std::uint8_t {

@@ -152,12 +152,28 @@ void map_framework(Draft& draft, std::int64_t zero_stage, const std::string& pre
 void map_offload(Draft& draft) {
   const std::string& text = draft.record.offload;
   if (text.empty() || contains(text, "none")) return;
+  if (contains(text, "activations")) {  // "activations of 40 blocks to CPU"
+    set(draft, "/offload/activations", "host");
+    const std::size_t digits = text.find_first_of("0123456789");
+    if (digits != std::string::npos) {
+      set(draft, "/offload/activation_blocks", static_cast<std::int64_t>(std::stoi(text.substr(digits, 4))));
+    }
+    return;
+  }
   const bool host = contains(text, "CPU");
   if (!host || !(contains(text, "optimizer") || contains(text, "adam"))) {
     throw Unmapped(fmt::format("offload (\"{}\") cannot be expressed", text));
   }
   set(draft, "/offload/optimizer", "host");
   if (contains(text, "parameters")) set(draft, "/offload/parameters", "host");
+}
+
+/// NVIDIA-NeMo/Megatron-Bridge, scripts/performance/perf_plugins.py: the runs that PYTORCH_CUDA_ALLOC_CONF is set for.
+bool has_expandable_segments(const Record& record) {
+  if (!contains(record.group, "mbridge")) return false;
+  const bool gb200 = contains(record.gpu, "GB200"), fp8 = contains(record.precision, "fp8");
+  return (contains(record.model.name, "405B") && gb200 && fp8) ||
+         (is_deepseek_v3_of_nvidia(record) && (gb200 || contains(record.gpu, "H100")));
 }
 
 }  // namespace
@@ -210,6 +226,10 @@ void map_kernels(Draft& draft) {
 
 void map_memory(Draft& draft) {
   const Record& record = draft.record;
+  if (has_expandable_segments(record)) {
+    set(draft, "/expandable_segments", true);
+    infer(draft, "/expandable_segments", "true", "NVIDIA's environment of this run");
+  }
   Mapping& mapping = draft.mapping;
   const RecordArguments& arguments = record.arguments;
   if (contains(record.measured.memory_kind, "formula")) mapping.no_memory = "the figure is a formula's, not a reading";

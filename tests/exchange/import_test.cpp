@@ -140,6 +140,20 @@ TEST_CASE("modules of selective recompute come back from Megatron-LM, an unknown
                     Catch::Contains("mla_up_proj"));
 }
 
+TEST_CASE("offloaded activations come back from Megatron-LM, which moves them without a pipeline only") {
+  Scenario first = read(import_megatron(megatron, "train.sh", {}));
+  first.run.offload.activations = Home::host;
+  CHECK(export_megatron(first).left_out == std::vector<std::string>{"offload.activations"});
+  first.run.parallel.pipeline = first.run.parallel.virtual_stages = 1;
+  first.run.schedule.name = "1f1b";
+  first.run.offload.activation_blocks = 20;
+  const Exported exported = export_megatron(first);
+  CHECK(exported.left_out.empty());
+  const OffloadSpec offload = read(import_megatron(exported.text, "again.sh", {})).run.offload;
+  CHECK(offload.activations == Home::host);
+  CHECK(offload.activation_blocks == 20);
+}
+
 TEST_CASE("experts and latent attention come back from Megatron-LM") {
   Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
   scenario.run.parallel.data = 64;
@@ -153,6 +167,15 @@ TEST_CASE("experts and latent attention come back from Megatron-LM") {
   CHECK(again.run.parallel.expert == 32);
   CHECK(again.run.parallel.expert_tensor == 1);
   CHECK(export_megatron(again).text == exported.text);
+  const auto modules = [&](const char* words) {
+    return read(import_megatron(exported.text + " --recompute-granularity selective --recompute-modules " + words, "x",
+                                {}))
+        .run;
+  };
+  CHECK(modules("mla_up_proj mlp").recompute_modules.latent_up_projection);
+  CHECK_FALSE(modules("mla_up_proj mlp").recompute_modules.mlp);  // of the dense blocks alone
+  CHECK(modules("mlp moe").recompute_modules.mlp);
+  CHECK(modules("mlp").recompute == Recompute::none);
 }
 
 TEST_CASE("a DeepSpeed configuration gives batch, ZeRO and offload, and comes back the same") {

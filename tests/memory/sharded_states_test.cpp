@@ -120,6 +120,23 @@ TEST_CASE("offloaded activations stay on the GPU for two blocks only") {
   CHECK((offloaded.backward_working_set - kept.backward_working_set).value == Approx((one * 2).value));
 }
 
+TEST_CASE("of four blocks three send their activations away, one keeps them") {
+  Layout layout;
+  layout.kernel = AttentionKernel::flash_2;
+  layout.precision = Precision::bf16_mixed;
+  Plan plan = plan_of(llama(64, 4, 4, 128, 4, 32, 256), layout);
+  const auto away = [&](std::int64_t blocks) {
+    plan.run.offload.activations = Home::host;
+    plan.run.offload.activation_blocks = blocks;
+    return stage_memory(plan, Stage(0));
+  };
+  const StageMemory all = away(0), three = away(3);
+  CHECK(three.offloaded_per_micro_batch.value == Approx(0.75 * all.offloaded_per_micro_batch.value));
+  CHECK((three.activation_per_micro_batch - all.activation_per_micro_batch).value ==
+        Approx(0.25 * all.offloaded_per_micro_batch.value));
+  CHECK(away(4).offloaded_per_micro_batch == all.offloaded_per_micro_batch);
+}
+
 TEST_CASE("recompute scopes keep what their rule says of four blocks") {
   Plan plan = sharded_plan(0, ShardUnit::stage, 1);
   const auto kept = [&](RecomputeScope scope, std::int64_t number) {

@@ -118,6 +118,19 @@ TEST_CASE("full recompute copies checkpoints alone, one per piece of blocks", "[
   CHECK(copied_bytes(make_plan(sample), OpKind::reload, Stage(0)).value == 3 * input + kept / 4);
 }
 
+TEST_CASE("copied is what the chosen blocks keep, and nothing that selective recompute drops", "[sim]") {
+  Scenario sample = one_gpu(25);
+  sample.run.offload.activations = Home::host;
+  const auto copied = [&] { return copied_bytes(make_plan(sample), OpKind::offload, Stage(0)).value; };
+  sample.run.offload.activation_blocks = 1;  // of four
+  CHECK(copied() == kept / 4);
+  sample.run.offload.activation_blocks = 9;
+  CHECK(copied() == kept);
+  sample.run.recompute = Recompute::selective;
+  sample.run.recompute_modules = {.core_attention = false, .norms = true};
+  CHECK(copied() == kept - 4 * 2 * 2.0 * 2048 * 1024);  // outputs of both norms of each block
+}
+
 TEST_CASE("two GPUs behind one PCIe switch get half of its rate each, one alone all of it", "[sim]") {
   Scenario sample = one_gpu(25);
   sample.run.offload.activations = Home::host;

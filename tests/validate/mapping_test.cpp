@@ -324,6 +324,15 @@ TEST_CASE("a precision of four bits is refused, fp8 of NVIDIA's tables is scaled
   CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.fp8_scaling == Fp8Scaling::per_tensor);
 }
 
+TEST_CASE("activations that a record sends to the host leave the GPU, of as many blocks as it says") {
+  Record record = gpt_on_two_nodes();
+  record.offload = "activations of 40 blocks to CPU";
+  const OffloadSpec offload = parse_scenario(map_record(record).scenario, "sample", {}, library).run.offload;
+  CHECK(offload.activations == Home::host);
+  CHECK(offload.activation_blocks == 40);
+  CHECK(offload.optimizer == Home::gpu);
+}
+
 TEST_CASE("Qwen3 normalises queries and keys, other families of its shape do not") {
   const auto normalises = [](const char* name) {
     Record record = gpt_on_two_nodes();
