@@ -2,6 +2,7 @@
 
 #include <QtWidgets>
 
+#include "gui/models/background.hpp"
 #include "gui/models/trace_compare.hpp"
 #include "gui/theme/check_box.hpp"
 #include "gui/theme/combo.hpp"
@@ -39,13 +40,11 @@ struct CompareWidget::State {
   QList<QTableView*> tables;
   int selected_source = 0;
   std::uint32_t selected_span = no_span;
-  QThreadPool pool;
-  std::uint64_t job = 0;  // of the comparison that is wanted
+  Background comparing;
 };
 
 CompareWidget::CompareWidget(QWidget* parent) : QWidget(parent), state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.pool.setMaxThreadCount(1);
   s.timeline = new TimelineWidget(this);
   s.headline = new QLabel(tr("Open two traces to compare them."), this);
   s.headline->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -108,9 +107,7 @@ CompareWidget::CompareWidget(QWidget* parent) : QWidget(parent), state_(std::mak
   });
 }
 
-CompareWidget::~CompareWidget() {
-  state_->pool.waitForDone();
-}
+CompareWidget::~CompareWidget() = default;
 
 TimelineWidget& CompareWidget::timeline() {
   return *state_->timeline;
@@ -122,8 +119,7 @@ void CompareWidget::set_palette(const Palette& palette) {
 
 void CompareWidget::set_traces(const LoadedTrace* a, const LoadedTrace* b) {
   State& s = *state_;
-  s.pool.waitForDone();  // what it compares may go away
-  const std::uint64_t job = ++s.job;
+  s.comparing.stop();  // what it compares may go away
   s.a = a;
   s.b = b;
   s.comparison.reset();
@@ -136,22 +132,22 @@ void CompareWidget::set_traces(const LoadedTrace* a, const LoadedTrace* b) {
   const bool both = a != nullptr && b != nullptr && !a->trace.spans.empty() && !b->trace.spans.empty();
   s.headline->setText(both ? tr("Comparing ...") : tr("Open two traces to compare them."));
   if (!both) return;
-  s.pool.start([this, a, b, job] {
-    Comparison comparison = compare(*a, *b);
-    QMetaObject::invokeMethod(this, [this, job, comparison = std::move(comparison)]() mutable {
-      State& state = *state_;
-      if (job != state.job || state.a == nullptr || state.b == nullptr) return;
-      state.classes->set_table(class_table(comparison));
-      state.kinds->set_table(kind_table(comparison));
-      state.operations->set_table(operation_table(*state.a, *state.b, comparison));
-      state.headline->setText(headline(comparison));
-      state.comparison = std::move(comparison);
-      for (QTableView* table : state.tables) table->resizeColumnsToContents();
-      state.tables.back()->setSortingEnabled(true);
-      state.tables.back()->sortByColumn(-1, Qt::AscendingOrder);
-      Q_EMIT compared();
-    });
-  });
+  const auto result = std::make_shared<Comparison>();
+  s.comparing.run([a, b, result](const std::atomic<bool>&) { *result = compare(*a, *b); },
+                  [this, result] { show_comparison(std::move(*result)); });
+}
+
+void CompareWidget::show_comparison(Comparison comparison) {
+  State& s = *state_;
+  s.classes->set_table(class_table(comparison));
+  s.kinds->set_table(kind_table(comparison));
+  s.operations->set_table(operation_table(*s.a, *s.b, comparison));
+  s.headline->setText(headline(comparison));
+  s.comparison = std::move(comparison);
+  for (QTableView* table : s.tables) table->resizeColumnsToContents();
+  s.tables.back()->setSortingEnabled(true);
+  s.tables.back()->sortByColumn(-1, Qt::AscendingOrder);
+  Q_EMIT compared();
 }
 
 void CompareWidget::align_at_step_start() {

@@ -10,6 +10,7 @@
 namespace stagecraft::gui {
 
 class TimelineWidget;
+struct Comparison;
 
 /// A over B. Where B is measured and A predicted, the differences are prediction errors.
 class CompareWidget : public QWidget {
@@ -32,6 +33,8 @@ class CompareWidget : public QWidget {
   void compared();  // the tables are filled
 
  private:
+  void show_comparison(Comparison comparison);
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -2,9 +2,12 @@
 // One job at a time on a thread of its own; a newer one cancels and replaces the one before.
 
 #include <QObject>
-#include <QThreadPool>
 #include <atomic>
 #include <functional>
+
+#include "gui/models/worker.hpp"
+
+class QSocketNotifier;
 
 namespace stagecraft::gui {
 
@@ -21,6 +24,8 @@ class Background : public QObject {
   /// was replaced or cancelled by then. What the two share is touched by no other job: jobs never overlap.
   void run(Work work, std::function<void()> then);
   void cancel();
+  /// Cancels, and returns when the work no longer runs.
+  void stop();
   bool busy() const { return running_; }
 
  private:
@@ -31,11 +36,13 @@ class Background : public QObject {
   void launch(Job job);
   void finished();
 
-  QThreadPool pool_;
+  int done_;  // an eventfd(2): the other thread writes it, this one's event loop waits for it
+  QSocketNotifier* notifier_;
   std::atomic<bool> cancel_ = false;
   bool running_ = false;
   std::function<void()> then_;
   std::function<void()> next_;  // launches what waits
+  Worker worker_;
 };
 
 }  // namespace stagecraft::gui

@@ -3,8 +3,8 @@
 
 #include <QHash>
 #include <QImage>
-#include <QThreadPool>
 
+#include "gui/models/worker.hpp"
 #include "gui/timeline/timeline_view.hpp"
 
 namespace stagecraft::gui {
@@ -18,14 +18,11 @@ struct RowsKey {
   QSize size;  // device pixels
 };
 
-class PaintCache {
- public:
-  PaintCache() { pool.setMaxThreadCount(1); }  // beside the caller's thread: two in all
-
+struct PaintCache {
   RowsKey key;
   QImage rows;                    // rows without labels, device pixels
   QHash<QString, QImage> labels;  // finished words by colour and text
-  QThreadPool pool;
+  Worker worker;                  // paints beside the caller's thread
 };
 
 /// Brings cache.rows up to date: nothing where the key is the same, only what came into view after a scroll or a pan

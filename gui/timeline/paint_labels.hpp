@@ -9,7 +9,7 @@
 
 namespace stagecraft::gui {
 
-class PaintCache;
+struct PaintCache;
 
 void paint_ruler(QPainter& painter, const Layout& layout, const TimelineView& view);
 void paint_row_labels(QPainter& painter, const Layout& layout, const TimelineView& view);

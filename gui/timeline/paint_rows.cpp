@@ -41,7 +41,7 @@ class Frame {
     colors_.gap = view.palette.row;
   }
 
-  void paint(const Part& part, QThreadPool* pool) {
+  void paint(const Part& part, Worker* worker) {
     if (part.right <= part.left || part.bottom <= part.top) return;
     bounds_.clear();
     const double ns_per_column = view_.axis.seconds_per_pixel() / dpr_ * 1e9;
@@ -63,9 +63,9 @@ class Frame {
     const auto work = [&] {
       for (std::size_t i = next++; i < rows.size(); i = next++) paint_row(view_.rows[rows[i]], part);
     };
-    if (pool != nullptr && rows.size() > 1) pool->start(work);
+    if (worker != nullptr && rows.size() > 1) worker->start(work);
     work();
-    if (pool != nullptr) pool->waitForDone();
+    if (worker != nullptr) worker->wait();
   }
 
  private:
@@ -161,15 +161,15 @@ void update_rows(const TimelineView& view, QSize logical, double dpr, PaintCache
   const bool movable = dx && std::abs(moved - dy) < 1e-9 && std::abs(dy) < size.height();
   if (!movable) {
     if (cache.rows.size() != size) cache.rows = QImage(size, QImage::Format_RGB32);
-    Frame(view, dpr, cache.rows).paint({0, size.width(), 0, size.height()}, &cache.pool);
+    Frame(view, dpr, cache.rows).paint({0, size.width(), 0, size.height()}, &cache.worker);
   } else if (*dx != 0 || dy != 0) {
     move_pixels(cache.rows, *dx, dy);
     Frame frame(view, dpr, cache.rows);
     const int top = std::max(dy, 0), bottom = size.height() + std::min(dy, 0);
-    frame.paint({0, size.width(), 0, top}, &cache.pool);
-    frame.paint({0, size.width(), bottom, size.height()}, &cache.pool);
-    frame.paint({0, std::max(*dx, 0), top, bottom}, &cache.pool);
-    frame.paint({size.width() + std::min(*dx, 0), size.width(), top, bottom}, &cache.pool);
+    frame.paint({0, size.width(), 0, top}, &cache.worker);
+    frame.paint({0, size.width(), bottom, size.height()}, &cache.worker);
+    frame.paint({0, std::max(*dx, 0), top, bottom}, &cache.worker);
+    frame.paint({size.width() + std::min(*dx, 0), size.width(), top, bottom}, &cache.worker);
   }
   cache.key = key;
 }

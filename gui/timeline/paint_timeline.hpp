@@ -10,7 +10,7 @@ namespace stagecraft::gui {
 
 /// What painting keeps from frame to frame: the slices of every visible row as they were last sampled, the finished
 /// picture of the rows, labels as masks. A default-constructed cache is empty; one belongs to one widget.
-class PaintCache;
+struct PaintCache;
 
 /// Ruler, labels, rows, memory curves, arrows, selection. Raster devices get one image of the slices; others (SVG, PDF)
 /// get shapes as long as there are few, else that image. `cache` may be null.

@@ -10,7 +10,7 @@
 
 namespace stagecraft::gui {
 
-class PaintCache;
+struct PaintCache;
 
 class TimelineWidget : public QAbstractScrollArea {
   Q_OBJECT
