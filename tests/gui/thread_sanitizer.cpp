@@ -8,13 +8,15 @@
 #include <cstdarg>
 
 /// What orders the threads of these libraries it does not see. Left out is what it finds in their calls of the C
-/// library; every access in code of ours is still watched.
+/// library and in the queue of X events; every access in code of ours is still watched.
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libQt6Core.so\n"
          "called_from_lib:libQt6Gui.so\n"
          "called_from_lib:libQt6Widgets.so\n"
          "called_from_lib:libpng16.so\n"
-         "called_from_lib:libglib-2.0.so\n";
+         "called_from_lib:libglib-2.0.so\n"
+         "race:QXcbConnection::processXcbEvents\n"
+         "race:QXcbEventQueue\n";
 }
 
 /// QProcess clones a child that shares its memory until exec. The child's hooks then change what the sanitizer knows of
