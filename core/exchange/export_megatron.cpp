@@ -80,6 +80,7 @@ void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {
                                                                                        : "learned_absolute"));
   if (model.mlp.gated) line.flag("swiglu");
   if (!model.mlp.gated && model.mlp.activation == Activation::relu) line.flag("squared-relu");
+  if (model.mlp.clamp > 0) line.set("activation-func-clamp-value", fmt::format("{}", model.mlp.clamp));
   if (!model.mlp.bias) line.flag("disable-bias-linear");
   if (model.attention.bias && !model.mlp.bias) line.flag("add-qkv-bias");
   if (!model.tied_embeddings) line.flag("untie-embeddings-and-output-weights");

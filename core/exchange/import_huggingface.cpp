@@ -35,6 +35,7 @@ constexpr std::array families{
     Family{"qwen3_moe", "rms_norm", "rotary", true, false, false, true, true, false, 0},
     Family{"gemma", "rms_norm", "rotary", true, false, true, true, false, false, 0},
     Family{"gemma2", "rms_norm", "rotary", true, false, true, true, false, true, 2},
+    Family{"gpt_oss", "rms_norm", "rotary", true, true, false, true, false, false, 2},
     Family{"deepseek_v2", "rms_norm", "rotary", true, false, false, true, false, false, 0},
     Family{"deepseek_v3", "rms_norm", "rotary", true, false, false, true, false, false, 0},
     Family{"bert", "layer_norm", "learned", false, true, true, false, false, false, 0},
@@ -50,7 +51,8 @@ constexpr const char* without_effect =
     "decoder_sparse_step mlp_only_layers norm_topk_prob routed_scaling_factor scoring_func topk_method aux_loss_alpha "
     "seq_aux n_group ep_size moe_layer_freq quantization_config attn_pdrop embd_pdrop summary_activation "
     "summary_first_dropout summary_proj_to_labels summary_type summary_use_proj task_specific_params "
-    "initializer_factor is_encoder_decoder decoder_start_token_id output_past n_ctx gradient_checkpointing "
+    "initializer_factor layer_types initial_context_length is_encoder_decoder decoder_start_token_id output_past n_ctx "
+    "gradient_checkpointing "
     "position_embedding_type classifier_dropout attention_probs_dropout_prob use_bidirectional_attention_mask "
     "encoder_no_repeat_ngram_size id2label label2id problem_type _name_or_path hidden_activation";
 
@@ -129,7 +131,7 @@ void set_experts(ForeignConfig& config, Json& model) {
   if (!experts) return;
   const std::int64_t inner =
       config.integer("moe_intermediate_size").value_or(model["mlp"]["ffn_hidden"].get<std::int64_t>());
-  const std::int64_t top_k = config.integer("num_experts_per_tok").value_or(1);
+  const std::int64_t top_k = config.integer("num_experts_per_tok experts_per_token").value_or(1);
   if (top_k > *experts) config.refuse("num_experts_per_tok", fmt::format("at most {} experts", *experts));
   Json moe{{"experts", *experts}, {"top_k", top_k}, {"ffn_hidden", inner}};
   const auto shared = config.integer("shared_expert_intermediate_size", 0);
@@ -193,6 +195,7 @@ Imported import_huggingface(std::string_view text, const std::string& file, cons
   const std::int64_t ffn = config.integer("intermediate_size n_inner d_ff ffn_dim").value_or(4 * hidden);
   const bool bias = config.flag("mlp_bias").value_or(family.bias);
   model["mlp"] = {{"ffn_hidden", ffn}, {"gated", gated}, {"activation", activation}, {"bias", bias}};
+  if (const auto clamp = config.number("swiglu_limit", 0, 1e6)) model["mlp"]["clamp"] = *clamp;
   set_experts(config, model);
   set_encoder(config, family, model);
   set_ends(config, family, model);

@@ -101,7 +101,7 @@ Json model_of(ForeignConfig& config) {
   Json model;
   const std::int64_t hidden = needed(config, "hidden_size");
   const bool bias = !on(config, "disable_bias_linear");
-  const bool gated = on(config, "swiglu");
+  const bool gated = on(config, "swiglu") || on(config, "quick_geglu");
   model["name"] = "megatron-lm";
   model["source"] = "Megatron-LM arguments";
   model["hidden"] = hidden;
@@ -119,6 +119,8 @@ Json model_of(ForeignConfig& config) {
                                  : squared ? "relu"
                                            : "gelu"},
                   {"bias", bias}};
+  if (const auto clamp = config.number("activation_func_clamp_value", 0, 1e6)) model["mlp"]["clamp"] = *clamp;
+  config.ignore("glu_linear_offset");
   set_experts(config, model);
   if (const auto modules = config.integer("mtp_num_layers", 0, 16)) model["prediction_modules"] = *modules;
   const std::string norm = config.text("normalization").value_or("LayerNorm");

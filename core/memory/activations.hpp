@@ -37,6 +37,11 @@ struct SavedTensor {
   double kept_per_op = 0;  // share that per-operation recompute keeps
 };
 
+/// Where a clamp stands before it, selective recompute of the activation makes its input again too.
+inline Dropped activation_input_dropped(const LocalShape& shape) {
+  return shape.clamp_apart ? Dropped::by_activation : Dropped::by_mlp;
+}
+
 /// A transformer block as Megatron-LM computes it (arXiv 2205.05198, section 4.1 and figure 3): 34 sbh + 5 as^2b bytes
 /// in 16 bit with dropout and materialised scores, and the statistics of the norms, which the paper leaves out. `shape`
 /// is that of the block's own sequence. Experts in the MLP's place: router, the tokens sent to this rank's experts,

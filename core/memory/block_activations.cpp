@@ -28,10 +28,11 @@ void add_mlp_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
   rows.push_back(
       {"mlp input", width, shape.linear_input, Shard::sequence, Held::forward_to_weight_grad, Dropped::by_norms});
   add_unfused_norm("mlp norm in fp32", "mlp norm output", shape, rows);
+  if (shape.clamp_apart) rows.push_back({"mlp clamp input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp});
   // ReLU differentiates from its output, which is the next row's input.
   if (!shape.relu || shape.gated) {
-    rows.push_back(
-        {"mlp activation input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp, shape.gated ? 0.5 : 1});
+    rows.push_back({"mlp activation input", up, dtype, Shard::tensor, to_input_grad, activation_input_dropped(shape),
+                    shape.gated ? 0.5 : 1});
   }
   if (shape.gated && !shape.fused_gate) {
     rows.push_back({"activated gate", inner, dtype, Shard::tensor, to_input_grad, Dropped::by_activation});

@@ -42,6 +42,7 @@ LocalShape local_shape(const Plan& plan) {
   shape.loss = run.loss_kernel;
   shape.drops_logits = run.framework == Framework::fsdp;
   shape.fused_gate = has_fused_gate(run);
+  shape.clamp_apart = model.mlp.clamp > 0 && !has_fused_clamp(run);
   shape.keeps_fp32_logits = run.framework == Framework::nanotron;
   return shape;
 }

@@ -23,6 +23,7 @@ struct LocalShape {
   bool sequence_parallel = false;
   bool gated = false, layer_norm = true, dropout = false, relu = false, fused = true;
   bool fused_gate = true;                       // the product with the gate is part of the activation's kernel
+  bool clamp_apart = false;                     // what enters the activation is clamped by kernels of its own
   bool post_norms = false, head_norms = false;  // a second norm behind attention and MLP; norms of queries and keys
   AttentionKernel attention_kernel = AttentionKernel::flash_2;
   AttentionSpec attention;   // of the model: which kind it is

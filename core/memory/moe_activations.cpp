@@ -37,18 +37,25 @@ void add_moe_tensors(const LocalShape& shape, std::vector<SavedTensor>& rows) {
   rows.push_back({"row of each routed token", routed, Dtype::int64, Shard::sequence, to_input_grad, Dropped::by_full});
   rows.push_back(
       {"experts input", routed * shape.hidden, shape.linear_input, gathered, to_weight_grad, Dropped::by_full});
-  rows.push_back(
-      {"experts activation input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp, shape.gated ? 0.5 : 1});
+  if (shape.clamp_apart) {
+    rows.push_back({"experts clamp input", up, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp});
+  }
+  rows.push_back({"experts activation input", up, dtype, Shard::tensor, to_input_grad, activation_input_dropped(shape),
+                  shape.gated ? 0.5 : 1});
   rows.push_back(
       {"experts down input", inner, shape.linear_input, Shard::tensor, to_weight_grad, Dropped::by_activation});
   if (moe.shared_ffn_hidden > 0) {
     const double shared = shape.tokens * static_cast<double>(moe.shared_ffn_hidden);
-    rows.push_back({"shared expert activation input", shape.gated ? 2 * shared : shared, dtype, Shard::tensor,
-                    to_input_grad, Dropped::by_mlp, shape.gated ? 0.5 : 1});
+    const double both = shape.gated ? 2 * shared : shared;
+    if (shape.clamp_apart) {
+      rows.push_back({"shared expert clamp input", both, dtype, Shard::tensor, to_input_grad, Dropped::by_mlp});
+    }
+    rows.push_back({"shared expert activation input", both, dtype, Shard::tensor, to_input_grad,
+                    activation_input_dropped(shape), shape.gated ? 0.5 : 1});
     rows.push_back({"shared expert down input", shared, shape.linear_input, Shard::tensor, to_weight_grad,
                     Dropped::by_activation});
-    rows.push_back({"shared expert up gradient", shape.gated ? 2 * shared : shared, shape.linear_input, Shard::tensor,
-                    from_input_grad, Dropped::by_full});
+    rows.push_back(
+        {"shared expert up gradient", both, shape.linear_input, Shard::tensor, from_input_grad, Dropped::by_full});
   }
   if (shape.dropout) {
     rows.push_back({"mlp residual dropout mask", width, Dtype::int8, Shard::sequence, to_input_grad, Dropped::by_full});

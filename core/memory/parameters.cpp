@@ -30,7 +30,9 @@ void add_experts(const ModelSpec& model, Tensors& tensors) {
   const double inner = static_cast<double>(moe.ffn_hidden), up = model.mlp.gated ? 2 * inner : inner;
   tensors.push_back({"router weight", hidden * experts, false, true, experts});
   tensors.push_back({"experts up weight", experts * hidden * up, true, true, up, experts});
+  if (model.mlp.bias) tensors.push_back({"experts up bias", experts * up, true, false, 0, experts});
   tensors.push_back({"experts down weight", experts * inner * hidden, true, true, hidden, experts});
+  if (model.mlp.bias) tensors.push_back({"experts down bias", experts * hidden, false, false, 0, experts});
   if (moe.shared_ffn_hidden > 0) {
     add_mlp(model, static_cast<double>(moe.shared_ffn_hidden), "shared expert up weight", "shared expert down weight",
             tensors);

@@ -71,7 +71,8 @@ Bytes forward_with_backward_to_come(const LocalShape& shape, const Sizes& sizes,
 
 Bytes forward_without_backward(const LocalShape& shape, const Sizes& sizes) {
   const Bytes gate = shape.gated && !shape.fused_gate ? sizes.inner : Bytes{};
-  const Bytes in_mlp = sizes.residual * 2 + sizes.up + gate + sizes.inner;
+  const Bytes clamped = shape.clamp_apart ? sizes.up : Bytes{};
+  const Bytes in_mlp = sizes.residual * 2 + sizes.up + clamped + gate + sizes.inner;
   const Bytes in_attention = sizes.residual + sizes.qkv + sizes.scores * 2 + sizes.query;
   return std::max(in_mlp, in_attention);
 }

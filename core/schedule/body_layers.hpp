@@ -25,6 +25,13 @@ void enter_tensor_region(std::vector<Segment>& out, const char* name, const Body
 /// After a row-parallel layer: all-reduce, or reduce-scatter under sequence parallelism.
 void leave_tensor_region(std::vector<Segment>& out, const char* name, const BodyShape& shape);
 
+// body_clamp.cpp: limits on what enters an activation, where kernels of their own set them.
+/// `elements` enter the activation, gate included.
+void add_clamp_forward(std::vector<Segment>& out, const char* name, const BodyShape& shape, const MlpSpec& mlp,
+                       double elements);
+void add_clamp_backward(const BackwardList& list, const char* name, const BodyShape& shape, const MlpSpec& mlp,
+                        double elements);
+
 // body_embedding.cpp, body_head.cpp, body_plain.cpp.
 void add_embedding_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
 void add_embedding_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);

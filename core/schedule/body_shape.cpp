@@ -37,6 +37,7 @@ BodyShape shape_over(const Plan& plan, std::int64_t sequence_length) {
   shape.vocabulary = share(padded_vocabulary(plan), shape.tensor);
   shape.fused = run.fused_kernels;
   shape.fused_gate = has_fused_gate(run);
+  shape.clamp_apart = model.mlp.clamp > 0 && !has_fused_clamp(run);
   shape.norm_in_passes = !shape.fused && model.norm == Norm::rms_norm;
   shape.accumulates_in_gemm = run.gradient_accumulation_fusion;
   const NumberFormats formats = number_formats(run.precision);

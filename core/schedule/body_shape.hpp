@@ -27,6 +27,7 @@ struct BodyShape {
   bool sequence_parallel = false;   // and tensor > 1
   bool fused = true;                // element-wise chains in one kernel each
   bool fused_gate = true;           // the product with the gate is part of the activation's kernel
+  bool clamp_apart = false;         // what enters the activation is clamped by kernels of its own
   bool norm_in_passes = false;      // RMS norm written in elementary operations of the framework, in fp32
   bool accumulates_in_gemm = true;  // weight-gradient GEMMs add into the gradient buffer
   double element = 2;               // bytes of an activation

@@ -66,6 +66,7 @@ void check_model(const Plan& plan, Findings& findings) {
                            Part{model.positions == Positions::relative, "/model/positions", "relative positions"},
                            Part{model.encoder_blocks > 0, "/model/encoder_blocks", "an encoder beside a decoder"},
                            Part{model.prediction_modules > 0, "/model/prediction_modules", "multi-token prediction"},
+                           Part{model.mlp.clamp > 0, "/model/mlp/clamp", "a clamp before the activation"},
                            Part{model.post_norms, "/model/post_norms", "norms behind attention and MLP"},
                            Part{model.embedding.patch_inputs > 0 || model.embedding.extra_tokens > 0 ||
                                     model.embedding.token_types > 0 || model.embedding.norm,

@@ -141,6 +141,7 @@ double activation_tensors(const Plan& plan, bool backward) {
 // Activation between an expert's two products, and what brings its output to fp8.
 void add_activation(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const ExpertRows& rows) {
   const std::int64_t inner = inner_width(plan);
+  add_clamp_forward(out, "experts-clamp", shape, plan.model.mlp, rows.received * static_cast<double>(up_width(plan)));
   out.push_back(among_streams(pass("experts-activation", activation_tensors(plan, false) * shape.element *
                                                              rows.received * static_cast<double>(inner))));
   for (const Segment& cast : expert_casts("experts-down-cast", shape, rows, inner)) out.push_back(cast);
@@ -206,6 +207,7 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
   out.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
   add_activation(out, shape, plan, rows);
   out.push_back(grouped("experts-down", shape, rows, shape.hidden, inner_width(plan)));
+  add_expert_bias_forward(out, shape, plan, rows);
   if (sorts) out.push_back(rows_pass("experts-unsort", shape, rows.received, came));
   add_expert_tensor(out, "experts-reduce-scatter", CollectiveKind::reduce_scatter, shape, plan, rows);
   if (spread) out.push_back(all_to_all("experts-combine", plan, combine_bytes(shape, plan)));
@@ -246,13 +248,16 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
     const double kept = permutes ? 0 : rows.received;
     list.input_grad(rows_pass("experts-unsort-grad", shape, came + kept, rows.received));
   }
+  add_expert_down_bias_backward(list, shape, plan, rows);
   add_forward_again(list, shape, plan, rows);
   for (const Segment& cast : expert_casts("experts-grad-cast", shape, rows, shape.hidden)) list.input_grad(cast);
   list.input_grad(grouped("experts-down-input-grad", shape, rows, inner, shape.hidden));
   add_grouped_weight_grad(list, "experts-down-weight-grad", shape, rows, shape.hidden, inner);
   list.input_grad(among_streams(pass("experts-activation-grad", activation_tensors(plan, true) * shape.element *
                                                                     rows.received * static_cast<double>(inner))));
+  add_clamp_backward(list, "experts-clamp-grad", shape, plan.model.mlp, rows.received * static_cast<double>(up));
   for (const Segment& cast : expert_casts("experts-up-grad-cast", shape, rows, up)) list.input_grad(cast);
+  add_expert_up_bias_backward(list, shape, plan, rows, up);
   list.input_grad(grouped("experts-up-input-grad", shape, rows, shape.hidden, up));
   add_grouped_weight_grad(list, "experts-up-weight-grad", shape, rows, up, shape.hidden);
   if (sorts) list.input_grad(rows_pass("experts-sort-grad", shape, rows.received, came));

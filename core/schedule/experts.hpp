@@ -27,6 +27,14 @@ ExpertRows expert_rows(const BodyShape& shape, const Plan& plan);
 double dispatch_bytes(const BodyShape& shape, const Plan& plan);
 double combine_bytes(const BodyShape& shape, const Plan& plan);
 
+// experts_bias.cpp: what biases of the two products cost beside them.
+void add_expert_bias_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
+                             const ExpertRows& rows);
+void add_expert_down_bias_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
+                                   const ExpertRows& rows);
+void add_expert_up_bias_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
+                                 const ExpertRows& rows, std::int64_t up);
+
 void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
 void add_experts_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);
 

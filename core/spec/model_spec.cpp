@@ -50,9 +50,9 @@ double mlp_parameters(const ModelSpec& model, std::int64_t inner) {
 // Router, experts, and the experts that every token passes.
 double moe_parameters(const ModelSpec& model) {
   const MoeSpec& moe = model.moe;
-  const double matrices = (model.mlp.gated ? 3.0 : 2.0) * as_number(model.hidden) * as_number(moe.ffn_hidden);
+  const double expert = mlp_parameters(model, moe.ffn_hidden);
   const double shared = moe.shared_ffn_hidden > 0 ? mlp_parameters(model, moe.shared_ffn_hidden) : 0.0;
-  return as_number(moe.experts) * (as_number(model.hidden) + matrices) + shared;
+  return as_number(moe.experts) * (as_number(model.hidden) + expert) + shared;
 }
 
 double block_parameters(const ModelSpec& model, std::int32_t index) {
@@ -170,8 +170,7 @@ double parameters_of(const ModelSpec& model) {
 
 double expert_parameters_of(const ModelSpec& model, const Layer& layer) {
   if (layer.kind != LayerKind::block || !block_kind(model, layer.index).experts) return 0.0;
-  const double matrices = (model.mlp.gated ? 3.0 : 2.0) * as_number(model.hidden) * as_number(model.moe.ffn_hidden);
-  return as_number(model.moe.experts) * matrices;
+  return as_number(model.moe.experts) * mlp_parameters(model, model.moe.ffn_hidden);
 }
 
 double active_parameters_of(const ModelSpec& model) {

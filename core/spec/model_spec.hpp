@@ -48,6 +48,7 @@ struct MlpSpec {
   bool gated = false;  // gate and up projection, activation(gate) * up
   Activation activation = Activation::gelu;
   bool bias = true;
+  double clamp = 0;  // what enters the activation (and the gate) is held within +-clamp; 0: it is not
 };
 
 /// Experts in the place of a block's MLP; each is an MLP of the model's kind with its own inner width.

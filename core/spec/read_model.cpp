@@ -120,6 +120,7 @@ MlpSpec read_mlp(const JsonNode& node, const std::string& where, Reading& readin
       "activation", mlp.activation, word_of(activation_words), [](Activation choice) { return to_text(choice); },
       "silu where the MLP is gated, gelu where it is not");
   fields.defaulted("bias", mlp.bias, read_boolean, text_of_bool, "as in GPT");
+  fields.optional("clamp", mlp.clamp, number_in(0, 1e6));
   fields.finish();
   return mlp;
 }

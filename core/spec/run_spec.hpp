@@ -289,6 +289,12 @@ inline bool has_fused_gate(const RunSpec& run) {
   return run.fused_kernels && run.framework != Framework::nanotron;
 }
 
+/// Whether the clamp before an activation is part of its kernel: where PyTorch's compiler makes the kernel. Megatron-LM
+/// clamps both halves, copies them together and then calls its kernel (core/fusions/fused_bias_geglu.py).
+inline bool has_fused_clamp(const RunSpec& run) {
+  return run.fused_kernels && (run.framework == Framework::fsdp || run.framework == Framework::torch_ddp);
+}
+
 /// As a scenario writes them: "bf16_mixed", "selective", "flash_2", "at_sender", "uniform".
 std::string to_text(Precision precision);
 std::string to_text(Recompute recompute);

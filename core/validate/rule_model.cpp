@@ -28,9 +28,17 @@ std::string positions_of(Draft& draft, bool llama) {
   return positions;
 }
 
+bool is_gpt_oss(const std::string& name) {
+  return contains(name, "GPT_OSS") || contains(name, "GPT-OSS") || contains(name, "GPT OSS");
+}
+
 bool bias_of(Draft& draft, bool llama) {
   const RecordModel& model = draft.record.model;
   if (model.linear_bias) return *model.linear_bias;
+  if (is_gpt_oss(model.name)) {
+    infer(draft, "/model/mlp/bias", "true", "GPT-OSS, in attention and experts (github.com/openai/gpt-oss)");
+    return true;
+  }
   if (contains(model.attention, "no bias")) return false;
   const bool bias = !llama && !contains(model.activation, "squared");
   infer(draft, "/model/mlp/bias", bias ? "true" : "false",
@@ -70,17 +78,14 @@ std::int64_t number_after(const std::string& text, const std::string& word) {
   return number;
 }
 
-/// GPT-OSS: every other block attends to 128 tokens; attention has biases (arXiv 2508.10925, section 2).
+/// GPT-OSS: every other block attends to 128 tokens (arXiv 2508.10925, section 2), and what enters an expert's
+/// activation is clamped (github.com/openai/gpt-oss, gpt_oss/torch/model.py).
 void map_gpt_oss(Draft& draft) {
   set(draft, "/model/attention/window", std::int64_t{128});
   set(draft, "/model/attention/global_every", std::int64_t{2});
-  set(draft, "/model/attention/bias", true);
   infer(draft, "/model/attention/window", "128, every other block", "GPT-OSS (arXiv 2508.10925, section 2)");
-  infer(draft, "/model/attention/bias", "true", "GPT-OSS (arXiv 2508.10925, section 2)");
-}
-
-bool is_gpt_oss(const std::string& name) {
-  return contains(name, "GPT_OSS") || contains(name, "GPT-OSS") || contains(name, "GPT OSS");
+  set(draft, "/model/mlp/clamp", 7.0);
+  infer(draft, "/model/mlp/clamp", "7.0", "GPT-OSS (github.com/openai/gpt-oss)");
 }
 
 void map_prediction(Draft& draft) {

@@ -49,6 +49,14 @@ const char* const deepseek = R"({
   "tie_word_embeddings": false, "attention_bias": false, "ep_size": 1, "moe_layer_freq": 1
 })";
 
+const char* const gpt_oss = R"({
+  "model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 36, "num_attention_heads": 64,
+  "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 2880, "num_local_experts": 128,
+  "num_experts_per_tok": 4, "experts_per_token": 4, "sliding_window": 128, "swiglu_limit": 7.0, "attention_bias": true,
+  "layer_types": ["sliding_attention", "full_attention"], "initial_context_length": 4096, "vocab_size": 201088,
+  "max_position_embeddings": 131072, "hidden_act": "silu", "tie_word_embeddings": false
+})";
+
 const char* const megatron = R"(#!/bin/bash
 torchrun --nproc-per-node 8 --nnodes 2 pretrain_gpt.py \
   --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention --num-query-groups 8 \
@@ -69,6 +77,21 @@ TEST_CASE("a Hugging Face configuration gives the very model of the library") {
   CHECK(model.moe.top_k == 2);
   CHECK(parameters_of(read(import_huggingface(deepseek, "config.json", {})).model) ==
         parameters_of(load_model("deepseek-v3", shipped())));
+}
+
+TEST_CASE("GPT-OSS comes with biases, windows and a clamp, and goes to Megatron-LM and back with its clamp") {
+  const Imported imported = import_huggingface(gpt_oss, "config.json", {});
+  CHECK(imported.unmapped.empty());
+  const ModelSpec model = read(imported).model;
+  CHECK(parameters_of(model) == parameters_of(load_model("gpt-oss-120b", shipped())));
+  CHECK(model.attention.window == 128);
+  CHECK(model.attention.global_every == 2);
+  CHECK(model.mlp.clamp == 7);
+  Scenario scenario = read(import_megatron(megatron, "train.sh", {}));
+  scenario.model.mlp.clamp = 7;
+  const std::string text = export_megatron(scenario).text;
+  CHECK(text.find("--activation-func-clamp-value 7") != std::string::npos);
+  CHECK(read(import_megatron(text, "again.sh", {})).model.mlp.clamp == 7);
 }
 
 TEST_CASE("what could not be mapped is listed, and what has no effect on a step is not") {

@@ -58,6 +58,31 @@ TEST_CASE("a block with experts has the parameters of its tensors, its experts s
   CHECK(count_on_rank(parameter_tensors(plan, {LayerKind::block, 0}), 1, 4).all() == attention + norms + dense_mlp);
 }
 
+TEST_CASE("biases of experts are theirs: each expert's, whole on every rank of its group behind the second product") {
+  Plan plan = moe_plan();
+  plan.model.mlp.bias = true;
+  const auto tensors = parameter_tensors(plan, {LayerKind::block, 1});
+  const double up = 2 * 32, down = 64;
+  CHECK(count_on_rank(tensors, 1, 4).expert == 2 * (one_expert + up + down));
+  CHECK(count_on_rank(tensors, 1, 4, 2).expert == 2 * ((one_expert + up) / 2 + down));
+  CHECK(parameters_of(plan.model, {LayerKind::block, 1}) == count_on_rank(tensors, 1, 1).all());
+}
+
+TEST_CASE("a clamp by a kernel of its own keeps what entered it and what it gave, unless the activation runs again") {
+  const auto kept = [](double clamp, RecomputeModules modules) {
+    Plan plan = moe_plan();
+    plan.model.mlp.clamp = clamp;
+    plan.run.recompute = Recompute::selective;
+    plan.run.recompute_modules = modules;
+    const LocalShape shape = local_shape(plan);
+    return activations_of(shape, block_tensors(shape, {.experts = true}), Recompute::selective).kept.value;
+  };
+  const RecomputeModules nothing{.core_attention = false}, activation{.core_attention = false, .activation = true};
+  const double before_activation = 2.0 * (64 * 2 * 32 + 64 * 48);  // routed rows and the shared expert's, both halves
+  CHECK(kept(7, nothing) - kept(0, nothing) == 2 * before_activation);
+  CHECK(kept(7, activation) == kept(0, activation));
+}
+
 TEST_CASE("expert states are sharded over the ranks that hold the same experts only") {
   const Plan plan = moe_plan();
   ParameterCount count;

@@ -18,6 +18,7 @@ Scenario with_experts() {
   scenario.model.moe.experts = 8;
   scenario.model.moe.top_k = 2;
   scenario.model.moe.ffn_hidden = 512;
+  scenario.model.mlp.bias = false;
   scenario.run.parallel.data = 4;
   scenario.run.parallel.expert = 4;
   return scenario;

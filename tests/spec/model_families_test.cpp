@@ -51,6 +51,17 @@ TEST_CASE("Qwen3 30B-A3B has 30.5 billion parameters with embeddings") {
   CHECK(parameters_of(shipped("qwen3-30b-a3b")) == 30532122624.0);  // .../Qwen3-30B-A3B, safetensors metadata
 }
 
+TEST_CASE("GPT-OSS 120B has 116.8 billion parameters, 5.1 active beside the embeddings") {
+  const double attention = 2880.0 * (64 + 2 * 8) * 64 + (64 + 2 * 8) * 64 + 64.0 * 64 * 2880 + 2880;
+  const double expert = 3.0 * 2880 * 2880 + 2 * 2880 + 2880;
+  const double all = 36 * (attention + 2 * 2880 + 128 * (2880 + expert)) + 2.0 * 201088 * 2880 + 2880;
+  const ModelSpec model = shipped("gpt-oss-120b");
+  CHECK(parameters_of(model) == all);
+  CHECK(all == Approx(116.83e9).epsilon(1e-4));  // arXiv 2508.10925, table 1; sinks and router biases are not counted
+  CHECK(active_parameters_of(model) - 201088.0 * 2880 ==
+        Approx(5.13e9).epsilon(2e-3));  // the same; without the input's
+}
+
 TEST_CASE("Llama 3 405B has 405.9 billion parameters with embeddings") {
   CHECK(parameters_of(shipped("llama-3-405b")) == 405853388800.0);
 }

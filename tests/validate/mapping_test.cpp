@@ -246,14 +246,16 @@ TEST_CASE("NVIDIA's recipes say what is recomputed, and never divide an expert o
   CHECK(run.recipe == StateRecipe::mixed_16bit_and_fp32_gradients);
 }
 
-TEST_CASE("GPT-OSS attends to 128 tokens in every other block") {
+TEST_CASE("GPT-OSS attends to 128 tokens in every other block, has biases everywhere and clamps") {
   Record record = experts_on_two_nodes("");
   record.model.name = "GPT OSS 120B";
   record.parallel.expert = 8;
-  const AttentionSpec attention = parse_scenario(map_record(record).scenario, "sample", {}, library).model.attention;
-  CHECK(attention.window == 128);
-  CHECK(attention.global_every == 2);
-  CHECK(attention.bias);
+  const ModelSpec model = parse_scenario(map_record(record).scenario, "sample", {}, library).model;
+  CHECK(model.attention.window == 128);
+  CHECK(model.attention.global_every == 2);
+  CHECK(model.attention.bias);
+  CHECK(model.mlp.bias);
+  CHECK(model.mlp.clamp == 7);
 }
 
 namespace {
