@@ -22,7 +22,7 @@ std::string_view word_at(std::string_view text, std::size_t& offset) {
   std::string_view word = text.substr(offset, end - offset);
   if (word.size() <= longest) return word;
   std::size_t cut = longest;
-  while ((static_cast<unsigned char>(word[cut]) & 0xC0u) == 0x80u) --cut;  // not inside a UTF-8 sequence
+  while (cut > 0 && (static_cast<unsigned char>(word[cut]) & 0xC0u) == 0x80u) --cut;  // not inside a UTF-8 sequence
   return word.substr(0, cut);
 }
 

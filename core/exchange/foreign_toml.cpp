@@ -3,6 +3,7 @@
 #include "exchange/foreign_config.hpp"
 
 #ifdef STAGECRAFT_HAVE_TOML
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <toml.hpp>
 #endif
@@ -44,6 +45,15 @@ void flatten(const toml::table& table, const std::string& prefix, int depth, For
   }
 }
 
+bool is_utf8(std::string_view text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());  // which is strict
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 ForeignConfig foreign_from_toml(std::string_view text, const std::string& file) {
@@ -52,6 +62,8 @@ ForeignConfig foreign_from_toml(std::string_view text, const std::string& file) 
     throw InputError(
         {file, 0, 0, "", "a TOML text with deep nesting or of more than 1 MiB", "a plain configuration", ""});
   }
+  // toml11 3.7 reads beyond the end of what is not.
+  if (!is_utf8(text)) throw InputError({file, 0, 0, "", "text that is not UTF-8", "TOML, which is UTF-8", ""});
   try {
     std::istringstream stream{std::string(text)};
     const toml::value root = toml::parse(stream, file);

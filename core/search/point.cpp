@@ -109,11 +109,12 @@ void mark_front(std::vector<Point>& points, const std::vector<const PointColumn*
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::vector<std::vector<double>> front;
-  for (const auto& [merits, index] : candidates) {
+  for (const auto& candidate : candidates) {
+    const std::vector<double>& merits = candidate.first;
     const bool beaten =
         std::any_of(front.begin(), front.end(), [&](const auto& other) { return dominates(other, merits); });
     if (beaten) continue;
-    points[index].on_front = true;
+    points[candidate.second].on_front = true;
     if (front.empty() || front.back() != merits) front.push_back(merits);
   }
 }

@@ -176,3 +176,10 @@ TEST_CASE("a syntax error names the word at fault, at its place, and what JSON h
     CHECK(contains(problem.expected, row.expected));
   }
 }
+
+TEST_CASE("a long run of bytes that continue no letter is told like any other wrong word") {
+  for (const std::size_t bytes : {39, 40, 41, 4096}) {
+    CAPTURE(bytes);
+    CHECK_THROWS_AS(JsonDocument::from_text("{\"a\": " + std::string(bytes, '\x80') + "}", "x.json"), InputError);
+  }
+}

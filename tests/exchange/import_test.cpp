@@ -313,6 +313,13 @@ TEST_CASE("a YAML with Megatron-LM's names is read like its command line") {
 #endif
 
 #ifdef STAGECRAFT_HAVE_TOML
+TEST_CASE("a TOML that is not UTF-8 is refused before it is parsed") {
+  CHECK_THROWS_WITH(import_torchtitan("'\x85"
+                                      "0'",
+                                      "x.toml", {}),
+                    Catch::Contains("UTF-8"));
+}
+
 TEST_CASE("torchtitan's TOML of older releases is read, and what is exported comes back") {
   const char* const text =
       "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 1\nseq_len = 8192\n"
