@@ -13,8 +13,12 @@ std::int64_t up_width(const BodyShape& shape, const Plan& plan) {
   return shape.ffn * (plan.model.mlp.gated ? 2 : 1);
 }
 
+double up_elements(const BodyShape& shape, const MlpSpec& mlp) {
+  return ffn_elements(shape) * (mlp.gated ? 2 : 1);
+}
+
 void add_activation(std::vector<Segment>& out, const BodyShape& shape, const MlpSpec& mlp) {
-  add_clamp_forward(out, "mlp-clamp", shape, mlp, ffn_elements(shape) * (mlp.gated ? 2 : 1));
+  add_clamp_forward(out, "mlp-clamp", shape, mlp, up_elements(shape, mlp));
   const double tensors = mlp.gated ? 3 : 2;  // read (both) and written
   if (mlp.gated ? shape.fused_gate : shape.fused) {
     out.push_back(pass("mlp-activation", tensors * shape.element * ffn_elements(shape)));
@@ -60,10 +64,10 @@ void add_mlp_backward(const BackwardList& list, const BodyShape& shape, const Pl
   const bool split = !shape.fused_gate && mlp.gated;
   list.input_grad(
       pass("mlp-activation-grad", (tensors + (split ? 3 : 0)) * shape.element * ffn_elements(shape), split ? 2 : 1));
-  add_clamp_backward(list, "mlp-clamp-grad", shape, mlp, ffn_elements(shape) * (mlp.gated ? 2 : 1));
+  add_clamp_backward(list, "mlp-clamp-grad", shape, mlp, up_elements(shape, mlp));
   for (const Segment& cast : casts("mlp-up-grad-cast", shape, shape.tokens, up)) list.input_grad(cast);
   if (mlp.bias) {
-    list.weight_grad(pass("mlp-up-bias-grad", shape.element * ffn_elements(shape) * (mlp.gated ? 2 : 1)));
+    list.weight_grad(pass("mlp-up-bias-grad", shape.element * up_elements(shape, mlp)));
   }
   const double whole = shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
   if (shape.sequence_parallel) {

@@ -157,6 +157,10 @@ void add_forward_again(const BackwardList& list, const BodyShape& shape, const P
 
 }  // namespace
 
+bool runs_expert_by_expert(const RunSpec& run) {
+  return run.framework == Framework::transformer_engine;
+}
+
 double distinct_places(double places, double copies) {
   return places * (1 - std::pow(1 - 1 / places, copies));
 }
@@ -167,9 +171,7 @@ ExpertRows expert_rows(const BodyShape& shape, const Plan& plan) {
   ExpertRows rows;
   rows.tokens = static_cast<double>(shape.norm_tokens);
   rows.local_experts = std::max<std::int64_t>(1, moe.experts / plan.degrees.expert);
-  // TransformerEngine casts and multiplies expert by expert (pytorch/module/grouped_linear.py), others all at once.
-  const bool one_by_one = plan.run.framework == Framework::transformer_engine;
-  rows.launches = one_by_one ? static_cast<std::int32_t>(rows.local_experts) : 1;
+  rows.launches = runs_expert_by_expert(plan.run) ? static_cast<std::int32_t>(rows.local_experts) : 1;
   rows.sent = rows.tokens * top_k;
   if (moe.capacity_factor > 0) rows.sent = experts * std::ceil(rows.sent / experts * moe.capacity_factor);
   // An even share of what all ranks of the group send is what one of them sends.

@@ -10,10 +10,6 @@ namespace {
 
 constexpr double fp32 = 4;
 
-bool expert_by_expert(const Plan& plan) {
-  return plan.run.framework == Framework::transformer_engine;
-}
-
 double elements(const BodyShape& shape, const ExpertRows& rows) {
   return rows.received * static_cast<double>(shape.hidden);
 }
@@ -28,7 +24,7 @@ void add_expert_bias_forward(std::vector<Segment>& out, const BodyShape& shape, 
                              const ExpertRows& rows) {
   if (!plan.model.mlp.bias) return;
   const double e = shape.element;
-  if (!expert_by_expert(plan)) return out.push_back(pass("experts-down-bias", 2 * e * elements(shape, rows)));
+  if (!runs_expert_by_expert(plan.run)) return out.push_back(pass("experts-down-bias", 2 * e * elements(shape, rows)));
   const double weighted = fp32, added = e + 2 * fp32, joined = 2 * fp32, cast = fp32 + e;
   out.push_back(
       pass("experts-down-bias", (weighted + added + joined + cast) * elements(shape, rows), 2 * experts_of(rows) + 2));
@@ -38,7 +34,8 @@ void add_expert_down_bias_backward(const BackwardList& list, const BodyShape& sh
                                    const ExpertRows& rows) {
   if (!plan.model.mlp.bias) return;
   const double e = shape.element;
-  if (!expert_by_expert(plan)) return list.weight_grad(pass("experts-down-bias-grad", e * elements(shape, rows)));
+  if (!runs_expert_by_expert(plan.run))
+    return list.weight_grad(pass("experts-down-bias-grad", e * elements(shape, rows)));
   // To fp32; of each expert's rows back to the products' dtype, and all joined.
   const double rows_grad = (e + fp32) + (fp32 + e) + 2 * e;
   // Gradients of the bias and of the weights: a product, and its sum over rows or columns.
@@ -49,7 +46,7 @@ void add_expert_down_bias_backward(const BackwardList& list, const BodyShape& sh
 
 void add_expert_up_bias_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
                                  const ExpertRows& rows, std::int64_t up) {
-  if (!plan.model.mlp.bias || expert_by_expert(plan)) return;
+  if (!plan.model.mlp.bias || runs_expert_by_expert(plan.run)) return;
   list.weight_grad(pass("experts-up-bias-grad", shape.element * rows.received * static_cast<double>(up)));
 }
 
