@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::array<AttentionLayer, 2> layers{{
     {"latent", [](const ModelSpec& model) { return model.attention.latent.kv_rank > 0; }, add_latent_attention_forward,
-     add_latent_attention_backward},
-    {"grouped", [](const ModelSpec&) { return true; }, add_grouped_attention_forward, add_grouped_attention_backward},
+     add_latent_attention_backward, kept_by_latent_attention},
+    {"grouped", [](const ModelSpec&) { return true; }, add_grouped_attention_forward, add_grouped_attention_backward,
+     kept_by_grouped_attention},
 }};
 
 }  // namespace

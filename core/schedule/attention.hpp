@@ -12,6 +12,8 @@ struct AttentionLayer {
   bool (*applies)(const ModelSpec& model);
   void (*forward)(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
   void (*backward)(const BackwardList& list, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
+  /// Numbers that stay for the backward pass behind its input, up to that of the output projection.
+  double (*kept)(const BodyShape& shape, const Plan& plan);
 };
 
 /// The first line of the table that applies.
@@ -26,7 +28,10 @@ void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& s
 void add_grouped_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,
                                     const BlockKind& kind);
 
+double kept_by_grouped_attention(const BodyShape& shape, const Plan& plan);
+
 // attention_latent.cpp: multi-head latent attention.
+double kept_by_latent_attention(const BodyShape& shape, const Plan& plan);
 void add_latent_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
                                   const BlockKind& kind);
 void add_latent_attention_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan,

@@ -22,6 +22,10 @@ double rotary_bytes(const BodyShape& shape) {
 
 }  // namespace
 
+double kept_by_grouped_attention(const BodyShape& shape, const Plan&) {
+  return qkv_elements(shape) + static_cast<double>(shape.tokens) * static_cast<double>(shape.query_width);
+}
+
 void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
                                    const BlockKind& kind) {
   const ModelSpec& model = plan.model;

@@ -83,6 +83,16 @@ CoreShape all_heads(const BodyShape& shape, const Plan& plan, const BlockKind& k
 
 }  // namespace
 
+double kept_by_latent_attention(const BodyShape& shape, const Plan& plan) {
+  const Latent latent = latent_of(shape, plan);
+  // Each latent before and behind its norm; queries, keys and values of all heads, and what they gave.
+  const double copies = runs_again(plan, &RecomputeModules::norms) ? 1 : 2;
+  const double latents = copies * product(latent.rows, latent.query_rank + latent.kv_rank);
+  const bool projects_again = runs_again(plan, &RecomputeModules::latent_up_projection);
+  const std::int64_t heads = projects_again ? 0 : 2 * latent.query + latent.value;
+  return latents + product(shape.tokens, heads + latent.value);
+}
+
 void add_latent_attention_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
                                   const BlockKind& kind) {
   const Latent latent = latent_of(shape, plan);

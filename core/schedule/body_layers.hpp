@@ -25,6 +25,9 @@ void enter_tensor_region(std::vector<Segment>& out, const char* name, const Body
 /// After a row-parallel layer: all-reduce, or reduce-scatter under sequence parallelism.
 void leave_tensor_region(std::vector<Segment>& out, const char* name, const BodyShape& shape);
 
+// body_offload.cpp: what of an MLP's two products stays for the backward pass, in tensors of its inner width.
+double kept_inner_tensors(const BodyShape& shape, const Plan& plan);
+
 // body_clamp.cpp: limits on what enters an activation, where kernels of their own set them.
 /// `elements` enter the activation, gate included.
 void add_clamp_forward(std::vector<Segment>& out, const char* name, const BodyShape& shape, const MlpSpec& mlp,

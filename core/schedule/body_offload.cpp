@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "plan/recompute_scope.hpp"
+#include "schedule/attention.hpp"
 #include "schedule/body_layers.hpp"
+#include "schedule/experts.hpp"
 #include "schedule/lower.hpp"
 #include "spec/recipe.hpp"
 
@@ -21,41 +23,40 @@ double width_of(const BodyShape& shape) {
   return static_cast<double>(shape.norm_tokens) * static_cast<double>(shape.hidden);
 }
 
-/// What a block keeps that is not computed again: inputs of both norms, of qkv, of the MLP; query, key, value, output
-/// of attention; input and output of the activation.
-double kept_by_block(const Plan& plan, const BodyShape& shape) {
-  const double tokens = static_cast<double>(shape.tokens);
-  const double attention = static_cast<double>(shape.qkv_width + shape.query_width);
-  const double before = plan.model.mlp.gated ? 2 : 1;  // of the activation, in widths of the MLP
-  const bool no_mlp = runs_again(plan, &RecomputeModules::mlp),
-             no_activation = no_mlp || runs_again(plan, &RecomputeModules::activation);
-  const double inner = static_cast<double>(shape.ffn) * ((no_mlp ? 0 : before) + (no_activation ? 0 : 1));
+/// Bytes that a block keeps and that are not computed again: inputs and outputs of both norms, what its attention
+/// keeps, and what lies between the MLP's or the experts' two products. memory/block_activations.cpp has the same,
+/// tensor by tensor.
+double kept_by_block(const Plan& plan, const BodyShape& shape, const BlockKind& kind) {
   const double widths = runs_again(plan, &RecomputeModules::norms) ? 2 : 4;
-  return shape.element * (widths * width_of(shape) + tokens * (attention + inner));
+  const double mlp = kind.experts ? kept_by_experts(shape, plan)
+                                  : kept_inner_tensors(shape, plan) * static_cast<double>(shape.tokens) *
+                                        static_cast<double>(shape.ffn);
+  return shape.element * (widths * width_of(shape) + attention_layer_of(plan.model).kept(shape, plan) + mlp);
 }
 
 double kept_by_stage(const Plan& plan, Stage stage) {
   const StageLayers& range = plan.stages[stage.index()];
-  std::int64_t encoder = 0, decoder = 0;
+  const BodyShape decoder = body_shape(plan), encoder = plan.model.encoder_blocks > 0 ? encoder_shape(plan) : decoder;
+  std::vector<BlockKind> blocks;
   for (std::int32_t i = range.first; i < range.last; ++i) {
     const Layer& layer = plan.layers[static_cast<std::size_t>(i)];
-    if (layer.kind == LayerKind::block) ++(block_kind(plan.model, layer.index).encoder ? encoder : decoder);
+    if (layer.kind == LayerKind::block) blocks.push_back(block_kind(plan.model, layer.index));
   }
-  const RecomputedBlocks scope = recomputed_blocks(plan.run, encoder + decoder);
-  std::int64_t left = plan.run.recompute == Recompute::full ? scope.count : 0;
+  const auto count = static_cast<std::int64_t>(blocks.size());
+  const RecomputedBlocks scope = recomputed_blocks(plan.run, count);
+  const std::int64_t pieces_end = plan.run.recompute == Recompute::full ? std::min(scope.count, count) : 0;
+  const std::int64_t piece = std::max<std::int64_t>(1, scope.piece);
   double bytes = 0;
-  const auto add = [&](std::int64_t blocks, const BodyShape& shape) {
-    const std::int64_t again = std::min(left, blocks);
-    left -= again;
-    // Of a piece only the first block's input stays.
-    const double inputs =
-        std::ceil(static_cast<double>(again) / static_cast<double>(std::max<std::int64_t>(1, scope.piece)));
-    bytes += inputs * shape.element * width_of(shape);
-    bytes += static_cast<double>(blocks - again) * kept_by_block(plan, shape);
-  };
-  if (encoder > 0) add(encoder, encoder_shape(plan));
-  if (decoder > 0) add(decoder, body_shape(plan));
-  return bytes * offloaded_share(plan.run.offload, encoder + decoder);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const BlockKind& kind = blocks[static_cast<std::size_t>(i)];
+    const BodyShape& shape = kind.encoder ? encoder : decoder;
+    if (i >= pieces_end) {
+      bytes += kept_by_block(plan, shape, kind);
+    } else if (i % piece == 0) {  // of a piece only the first block's input stays
+      bytes += shape.element * width_of(shape);
+    }
+  }
+  return bytes * offloaded_share(plan.run.offload, count);
 }
 
 /// Parameters of a stage that this rank's optimizer updates.
@@ -65,6 +66,17 @@ double updated_of_stage(const Plan& plan, Stage stage) {
 }
 
 }  // namespace
+
+double kept_inner_tensors(const BodyShape& shape, const Plan& plan) {
+  const MlpSpec& mlp = plan.model.mlp;
+  if (runs_again(plan, &RecomputeModules::mlp)) return 0;
+  const double halves = mlp.gated ? 2 : 1;
+  // ReLU differentiates from its output.
+  const double activation_input = mlp.activation == Activation::relu && !mlp.gated ? 0 : halves;
+  if (runs_again(plan, &RecomputeModules::activation)) return shape.clamp_apart ? halves : activation_input;
+  const double activated_gate = mlp.gated && !shape.fused_gate ? 1 : 0;
+  return (shape.clamp_apart ? halves : 0) + activation_input + activated_gate + 1;
+}
 
 Bytes copied_bytes(const Plan& plan, OpKind kind, Stage stage) {
   switch (kind) {

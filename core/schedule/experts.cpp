@@ -193,6 +193,13 @@ double combine_bytes(const BodyShape& shape, const Plan& plan) {
   return expert_rows(shape, plan).sent * static_cast<double>(shape.hidden) * shape.element;
 }
 
+double kept_by_experts(const BodyShape& shape, const Plan& plan) {
+  const double received = expert_rows(shape, plan).received, tensors = kept_inner_tensors(shape, plan);
+  const double shared = static_cast<double>(shape.tokens) * static_cast<double>(shared_shape(shape, plan).ffn);
+  return received * static_cast<double>(shape.hidden) +
+         tensors * (received * static_cast<double>(inner_width(plan)) + shared);
+}
+
 void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
   const MoeSpec& moe = plan.model.moe;
   const ExpertRows rows = expert_rows(shape, plan);

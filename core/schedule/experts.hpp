@@ -30,6 +30,9 @@ ExpertRows expert_rows(const BodyShape& shape, const Plan& plan);
 double dispatch_bytes(const BodyShape& shape, const Plan& plan);
 double combine_bytes(const BodyShape& shape, const Plan& plan);
 
+/// Numbers that stay for the backward pass behind the router: rows of the experts and of the shared expert.
+double kept_by_experts(const BodyShape& shape, const Plan& plan);
+
 // experts_bias.cpp: what biases of the two products cost beside them.
 void add_expert_bias_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan,
                              const ExpertRows& rows);

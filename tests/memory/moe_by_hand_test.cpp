@@ -4,7 +4,9 @@
 // token, a shared expert of 48, gated, no biases, RMSNorm; s = 32, micro-batch 2 (64 tokens), bf16, flash attention;
 // 4 data ranks that share the experts (ep = 4), ZeRO-1.
 #include "memory/activations.hpp"
+#include "memory/footprint.hpp"
 #include "plans.hpp"
+#include "schedule/lower.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::test;
@@ -131,4 +133,30 @@ TEST_CASE("a block with experts keeps the tensors of latent attention, router, e
 TEST_CASE("a capacity factor scales what the experts are sent, dropless takes the even share") {
   CHECK(routed_tokens(local_shape(moe_plan())) == 128);
   CHECK(routed_tokens(local_shape(moe_plan(1.25))) == 160);
+}
+
+TEST_CASE("what is copied to the host is what the memory model says leaves the GPU, whatever the block") {
+  const auto both = [](ModelSpec model, std::int64_t tensor) {
+    Layout layout;
+    layout.tensor = tensor;
+    layout.sequence_parallel = tensor > 1;
+    layout.micro_batch = 2;
+    layout.kernel = AttentionKernel::flash_2;
+    layout.precision = Precision::bf16_mixed;
+    Plan plan = plan_of(std::move(model), layout);
+    plan.run.offload.activations = Home::host;
+    const double copied = copied_bytes(plan, OpKind::offload, Stage(0)).value;
+    return std::pair{copied, stage_memory(plan, Stage(0)).offloaded_per_micro_batch.value};
+  };
+  ModelSpec dense = llama(512, 8, 2, 1376, 4, 1024, 1024), clamped = dense, experts = dense, latent = dense;
+  clamped.mlp.clamp = 7;
+  experts.moe = {8, 2, 512, 704, 1, 0};
+  latent.attention.latent = {192, 128, 32, 64};
+  for (const ModelSpec& model : {dense, clamped, experts, latent}) {
+    for (const std::int64_t tensor : {1, 2}) {
+      const auto [copied, leaves] = both(model, tensor);
+      CAPTURE(model.moe.experts, model.mlp.clamp, model.attention.latent.kv_rank, tensor);
+      CHECK(copied == Approx(leaves).epsilon(0.02));
+    }
+  }
 }
