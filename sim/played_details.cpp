@@ -1,6 +1,7 @@
 // Segments and link counters of a played trace.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "sim/played_trace.hpp"
 
@@ -23,11 +24,23 @@ SegmentLabels label_segments(Trace& trace, const Body& body, std::map<std::strin
   return labels;
 }
 
-BodyId body_of(const Schedule& schedule, const Span& span) {
+using BodyOfOp = std::map<std::tuple<OpKind, Stage, MicroBatch>, BodyId>;
+
+BodyOfOp bodies_of(const Schedule& schedule) {
+  BodyOfOp bodies;
+  for (const auto& program : schedule.programs) {
+    for (const Op& op : program) {
+      if (op.body.valid() && op.stage.valid()) bodies.emplace(std::tuple(op.kind, op.stage, op.micro_batch), op.body);
+    }
+  }
+  return bodies;
+}
+
+BodyId body_of(const BodyOfOp& bodies, const Span& span) {
   if (span.stage < 0) return {};
-  const auto stage = static_cast<std::size_t>(span.stage);
-  if (stage >= schedule.bodies.of_stage.size()) return {};
-  return schedule.bodies.of_stage[stage][static_cast<std::size_t>(span.kind)];
+  const MicroBatch micro_batch = span.micro_batch < 0 ? MicroBatch{} : MicroBatch(span.micro_batch);
+  const auto found = bodies.find(std::tuple(span.kind, Stage(span.stage), micro_batch));
+  return found == bodies.end() ? BodyId{} : found->second;
 }
 
 void append_segments(Trace& trace, const Span& whole, const Body& body, const BodyTime& time,
@@ -62,10 +75,11 @@ void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule,
   std::map<std::string, std::uint16_t> known{{"", 0}};
   std::vector<SegmentLabels> labels;
   for (const Body& body : schedule.bodies.bodies) labels.push_back(label_segments(trace, body, known));
+  const BodyOfOp bodies = bodies_of(schedule);
   const std::size_t operations = trace.spans.size();
   for (std::size_t i = 0; i < operations; ++i) {
     const Span whole = trace.spans[i];
-    const BodyId id = body_of(schedule, whole);
+    const BodyId id = body_of(bodies, whole);
     if (!id.valid()) continue;
     const Coordinates at = coordinates_of(plan.degrees, Rank(whole.rank));
     const std::size_t local = costs.at(PipelineRank(at.pipeline), at.data * plan.degrees.context + at.context);

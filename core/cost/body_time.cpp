@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cost/cost_model.hpp"
@@ -77,16 +79,16 @@ TimeEstimate slower(const TimeEstimate& time, double reached) {
 
 /// The gaps of a part in which the host waits: the pace of its launches is in them. One before a collective is noted
 /// with the kernel before it.
-void add_gaps(const CostModel& model, const BodyPart& part, PartTime& timed) {
+void add_gaps(const CostModel& model, const std::vector<Segment>& segments, PartTime& timed) {
   timed.gaps.clear();
-  const bool waits = std::any_of(part.segments.begin(), part.segments.end(), [](const Segment& segment) {
+  const bool waits = std::any_of(segments.begin(), segments.end(), [](const Segment& segment) {
     return !segment.is_collective && segment.kernel.kind == KernelKind::host_sync;
   });
   if (!waits) return;
   std::vector<LaneStep> steps;
-  steps.reserve(part.segments.size());
-  for (std::size_t i = 0; i < part.segments.size(); ++i) {
-    const Segment& segment = part.segments[i];
+  steps.reserve(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& segment = segments[i];
     LaneStep step{timed.times[i].expected.value, model.law.host_launch_s, false, 1};
     if (!segment.is_collective) {
       step.waits = segment.kernel.kind == KernelKind::host_sync;
@@ -96,18 +98,18 @@ void add_gaps(const CostModel& model, const BodyPart& part, PartTime& timed) {
     steps.push_back(step);
   }
   timed.gaps = gaps_between_launches(steps);
-  for (std::size_t i = part.segments.size(); i-- > 1;) {
-    if (part.segments[i].is_collective) timed.gaps[i - 1] += std::exchange(timed.gaps[i], 0);
+  for (std::size_t i = segments.size(); i-- > 1;) {
+    if (segments[i].is_collective) timed.gaps[i - 1] += std::exchange(timed.gaps[i], 0);
   }
   timed.kernels = timed.host = 0;
 }
 
-void time_part(const CostModel& model, const BodyPart& part, double starved, PartTime& timed) {
+void time_part(const CostModel& model, const std::vector<Segment>& segments, double starved, PartTime& timed) {
   timed.times.clear();
   timed.kernels = timed.host = 0;
-  timed.times.reserve(part.segments.size());
+  timed.times.reserve(segments.size());
   const double of_framework = model.law.collective_efficiency;
-  for (const Segment& segment : part.segments) {
+  for (const Segment& segment : segments) {
     if (segment.is_collective) {
       const GroupShape& shape = shape_of(model, segment.collective.group);
       if (is_host_copy(segment.collective.kind)) {
@@ -131,7 +133,7 @@ void time_part(const CostModel& model, const BodyPart& part, double starved, Par
     timed.kernels += timed.times.back().expected.value;
     if (!is_host_work(segment.kernel.kind)) timed.host += model.law.host_launch_s * segment.kernel.launches;
   }
-  add_gaps(model, part, timed);
+  add_gaps(model, segments, timed);
 }
 
 bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
@@ -139,8 +141,6 @@ bool may_hide(const Segment& segment, const OverlapSpec& overlap) {
   switch (segment.collective.group) {
     case Axis::ring:
       return overlap.context;
-    case Axis::expert:
-      return overlap.expert;
     case Axis::secondary:
     case Axis::expert_data:
     case Axis::shard:
@@ -178,12 +178,12 @@ Seconds& served_by(ExposedTime& exposed, const Collective& collective) {
 
 // What sticks out of the kernels that follow, and what these take longer beside it; what one collective uses of them,
 // the next one cannot.
-double exposed(const BodyPart& part, const PartTime& timed, std::size_t at, double slowdown,
+double exposed(const std::vector<Segment>& segments, const PartTime& timed, std::size_t at, double slowdown,
                std::vector<double>& free_s) {
   double left_s = timed.times[at].expected.value, longer_s = 0;
-  std::int32_t left = part.segments[at].hides_behind;
-  for (std::size_t i = at + 1; i < part.segments.size() && left > 0; ++i) {
-    if (part.segments[i].is_collective) continue;
+  std::int32_t left = segments[at].hides_behind;
+  for (std::size_t i = at + 1; i < segments.size() && left > 0; ++i) {
+    if (segments[i].is_collective) continue;
     const double beside = std::min(left_s, free_s[i] * (1 + slowdown));
     free_s[i] -= beside / (1 + slowdown);
     longer_s += beside * slowdown / (1 + slowdown);
@@ -198,7 +198,36 @@ struct Workspace {
   double starved = 1;  // of a pause of the garbage collector, that finds no launched kernel
   std::vector<PartTime> parts;
   std::vector<double> paced_s, free_s;  // of a part's segments
+  PartTime beside;                      // of a part's segments and the other pass's
+  std::vector<double> beside_s;         // what of each sticks out
 };
+
+/// What sticks out of each exchange where two passes run together; kernels `stretch` times as long as alone. While the
+/// passes send something else an exchange rests: both want the links.
+void time_beside(const CostModel& model, const BodyPart& part, double stretch, double slowdown, Workspace& work) {
+  time_part(model, part.beside, work.starved, work.beside);
+  std::vector<double>& free_s = work.free_s;
+  free_s.clear();
+  for (std::size_t i = 0; i < part.beside.size(); ++i) {
+    const double alone = work.beside.times[i].expected.value;
+    free_s.push_back(part.beside[i].is_collective ? 0 : alone * stretch * (1 + model.slowest));
+  }
+  work.beside_s.assign(part.beside.size(), 0);
+  for (std::size_t i = 0; i < part.beside.size(); ++i) {
+    if (part.beside[i].hides_behind > 0) {
+      work.beside_s[i] = exposed(part.beside, work.beside, i, slowdown, free_s);
+    }
+  }
+}
+
+/// Nothing if `segment` is none of the exchanges that run beside another pass.
+std::optional<double> exposed_beside(const BodyPart& part, const Segment& segment, const Workspace& work) {
+  for (std::size_t i = 0; i < part.beside.size(); ++i) {
+    if (part.beside[i].hides_behind > 0 && std::string_view(part.beside[i].name) == segment.name)
+      return work.beside_s[i];
+  }
+  return std::nullopt;
+}
 
 BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, Workspace& work) {
   BodyTime result;
@@ -208,7 +237,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
   if (parts.size() < body.parts.size()) parts.resize(body.parts.size());
   double kernels = 0, host = 0;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
-    time_part(model, body.parts[p], work.starved, parts[p]);
+    time_part(model, body.parts[p].segments, work.starved, parts[p]);
     kernels += parts[p].kernels * body.parts[p].repeat;
     host += parts[p].host * body.parts[p].repeat;
   }
@@ -233,14 +262,19 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
       paced_s.push_back(paced + slow);
       result.waiting += Seconds{slow * repeat};
     }
+    const double slowdown = plan.run.overlap.slowdown;
+    if (!part.beside.empty()) time_beside(model, part, stretch, slowdown, work);
     double wait = wait_in_block(model, part, paced_s);
     result.waiting += Seconds{wait * repeat};
     free_s = paced_s;
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
       double seconds = paced_s[i];
-      if (may_hide(part.segments[i], plan.run.overlap))
-        seconds = exposed(part, parts[p], i, plan.run.overlap.slowdown, free_s);
+      if (may_hide(part.segments[i], plan.run.overlap)) {
+        seconds = exposed(part.segments, parts[p], i, slowdown, free_s);
+      } else if (is_collective && !part.beside.empty()) {
+        seconds = exposed_beside(part, part.segments[i], work).value_or(seconds);
+      }
       if (is_collective && part.segments[i].collective.group == Axis::shard) {
         seconds += wait;  // at the part's first meeting
         wait = 0;

@@ -19,9 +19,12 @@ TimeEstimate with_siblings(const CollectiveTime& time) {
   return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
 }
 
-std::size_t slot_of(const Op& op, std::size_t stages) {
-  const std::size_t stage = op.stage.valid() ? op.stage.index() : 0;
-  return (static_cast<std::size_t>(op.kind) * stages + stage) * 2 + op.replica;
+/// Operations of one slot cost the same: those of a stage, replica and kind that run together with another pass, and
+/// those that run alone.
+std::size_t slot_of(const Op& op, const Bodies& bodies, std::size_t stages) {
+  const std::size_t stage = op.stage.valid() ? op.stage.index() : 0, kind = static_cast<std::size_t>(op.kind);
+  const bool usual = !op.stage.valid() || !op.body.valid() || op.body == bodies.of_stage[stage][kind];
+  return ((kind * stages + stage) * 2 + op.replica) * 2 + (usual ? 0 : 1);
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
   for (auto* seconds : {&costs.expected_s, &costs.low_s, &costs.high_s, &costs.tensor_s}) seconds->resize(nodes);
   costs.inner.resize(nodes);
   const auto stages = static_cast<std::size_t>(stage_count(schedule));
-  std::vector<std::optional<Cost>> known(op_kind_count * stages * 2);
+  std::vector<std::optional<Cost>> known(op_kind_count * stages * 4);
 
   const auto cost_of = [&](PipelineRank rank, const Op& op) -> Cost {
     if (op.body.valid()) {
@@ -57,7 +60,7 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
   std::size_t node = 0;
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
     for (const Op& op : schedule.programs[rank]) {
-      std::optional<Cost>& cost = known[slot_of(op, stages)];
+      std::optional<Cost>& cost = known[slot_of(op, schedule.bodies, stages)];
       if (!cost) cost = cost_of(PipelineRank(rank), op);
       costs.expected_s[node] = cost->total.expected.value;
       costs.low_s[node] = cost->total.low.value;

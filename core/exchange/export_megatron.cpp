@@ -63,7 +63,9 @@ void add_experts(Line& line, const MoeSpec& moe, const RunSpec& run, std::int64_
   if (flex) line.flag("moe-enable-deepep");
   line.set("expert-model-parallel-size", run.parallel.expert);
   if (run.parallel.expert_tensor > 0) line.set("expert-tensor-parallel-size", run.parallel.expert_tensor);
+  if (run.experts.router_padding) line.flag("moe-router-padding-for-quantization");
   if (run.overlap.expert) line.flag("overlap-moe-expert-parallel-comm");
+  if (run.overlap.delay_weight_grad) line.flag("delay-wgrad-compute");
 }
 
 void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {

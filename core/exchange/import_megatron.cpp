@@ -318,11 +318,17 @@ Imported import_megatron(std::string_view text, const std::string& file, const I
   overlap["gradient_reduce"] = on(config, "overlap_grad_reduce");
   overlap["parameter_gather"] = on(config, "overlap_param_gather");
   overlap["tensor"] = on(config, "tp_comm_overlap");
-  if (on(config, "overlap_moe_expert_parallel_comm")) overlap["expert"] = true;
+  if (on(config, "overlap_moe_expert_parallel_comm")) {
+    overlap["expert"] = true;
+    if (on(config, "delay_wgrad_compute")) overlap["delay_weight_grad"] = true;
+  }
   draft.json["overlap"] = overlap;
   const std::string dispatcher = config.text("moe_token_dispatcher_type").value_or("alltoall");
   const bool deep = on(config, "moe_enable_deepep");
-  if (dispatcher == "flex" || deep) draft.json["experts"] = {{"dispatcher", "deduplicated"}};
+  if (dispatcher == "flex" || deep) draft.json["experts"]["dispatcher"] = "deduplicated";
+  for (const char* word : {"moe_router_padding_for_fp8", "moe_router_padding_for_quantization"}) {
+    if (on(config, word)) draft.json["experts"]["router_padding"] = true;
+  }
   if (on(config, "enable_cuda_graph") || config.text("cuda_graph_impl").value_or("none") != "none") {
     draft.json["cuda_graphs"] = true;
   }

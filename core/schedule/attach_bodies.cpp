@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "schedule/lower.hpp"
+#include "schedule/pair_passes.hpp"
 #include "spec/precision.hpp"
 
 namespace stagecraft {
@@ -102,6 +103,9 @@ Schedule attach_bodies(Schedule schedule, const Plan& plan, Bodies bodies) {
           break;
       }
     }
+  }
+  if (!schedule.bodies.alone.empty()) {
+    for (auto& program : schedule.programs) give_alone_bodies(program, schedule.bodies.alone);
   }
   if (schedule.placement.size() < 2) return schedule;
   const std::vector<BodyId> optimizer = add_optimizer_bodies_of_copies(schedule);

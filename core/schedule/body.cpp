@@ -84,6 +84,17 @@ void add_part(Body& body, std::vector<Segment> segments, std::int32_t repeat = 1
   if (!segments.empty() && repeat > 0) body.parts.push_back({std::move(segments), repeat});
 }
 
+/// Of the parts from `from` on, those that hold exchanges of experts run beside another pass.
+void put_beside(Body& body, std::size_t from, const std::vector<Segment>& beside) {
+  const auto travels = [](const Segment& segment) {
+    return segment.is_collective && segment.collective.group == Axis::expert;
+  };
+  for (std::size_t i = from; i < body.parts.size(); ++i) {
+    BodyPart& part = body.parts[i];
+    if (std::any_of(part.segments.begin(), part.segments.end(), travels)) part.beside = beside;
+  }
+}
+
 double expert_parts(const Plan& plan) {
   return static_cast<double>(plan.degrees.expert) * static_cast<double>(group_size(plan.degrees, Axis::expert_tensor));
 }
@@ -171,12 +182,14 @@ Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shap
     std::vector<Segment> block;
     block.reserve(usual_segments);
     add_block_forward(block, shape_of(run.kind, shapes), plan, run.kind);
+    const std::size_t from = body.parts.size();
     if (sharded) {
       add_sharded_blocks(body, plan, block, run.count, held_of(plan, {LayerKind::block, run.index}),
                          gathers ? Gathers::first : Gathers::no, false);
     } else {
       add_part(body, std::move(block), run.count);
     }
+    put_beside(body, from, beside_another_pass(shape_of(run.kind, shapes), plan, run.kind, true));
   }
   add_part(body, std::move(last));
   return body;
@@ -205,12 +218,14 @@ Body backward_body(const Plan& plan, const Composition& stage, const Shapes& sha
     std::vector<Segment> block;
     block.reserve(usual_segments);
     add_block_backward(into(block), shape_of(run->kind, shapes), plan, run->kind);
+    const std::size_t from = body.parts.size();
     if (sharded) {
       add_sharded_blocks(body, plan, block, run->count, held_of(plan, {LayerKind::block, run->index}),
                          gathers ? Gathers::again : Gathers::no, reduces);
     } else {
       add_part(body, std::move(block), run->count);
     }
+    put_beside(body, from, beside_another_pass(shape_of(run->kind, shapes), plan, run->kind, weight));
   }
   if (sharded) add_sharded_ends(last, plan, parameters_of_ends(plan, stage), false, reduces);
   add_part(body, std::move(last));
@@ -241,6 +256,20 @@ void add_stage(Bodies& bodies, std::vector<BodyId>& ids, const Plan& plan, const
   store(OpKind::weight_grad, backward_body(plan, stage, shapes, false, true));
   const bool again = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
   if (again) store(OpKind::recompute, recompute_body(plan, stage, shapes));
+}
+
+void add_bodies_alone(Bodies& bodies) {
+  const auto has_company = [](const BodyPart& part) { return !part.beside.empty(); };
+  const std::size_t count = bodies.bodies.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Body body = bodies.bodies[i];
+    if (std::none_of(body.parts.begin(), body.parts.end(), has_company)) continue;
+    for (BodyPart& part : body.parts) part.beside.clear();
+    bodies.alone.resize(count);
+    bodies.alone[i] = BodyId{bodies.bodies.size()};
+    bodies.bodies.push_back(std::move(body));
+  }
+  if (!bodies.alone.empty()) bodies.alone.resize(bodies.bodies.size());
 }
 
 }  // namespace
@@ -316,6 +345,7 @@ Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage
     }
     made.of_stage[s][slot(OpKind::optimizer_step)] = optimizer;
   }
+  add_bodies_alone(made);
   return made;
 }
 

@@ -78,6 +78,9 @@ struct Segment {
 struct BodyPart {
   std::vector<Segment> segments;
   std::int32_t repeat = 1;
+  /// Where dispatch and combine hide behind the other pass of another micro-batch: both passes of such a block in the
+  /// order in which they run together. It says how much of each exchange of `segments`, found by its name, sticks out.
+  std::vector<Segment> beside = {};
 };
 
 struct Body {
@@ -88,6 +91,7 @@ struct Body {
 struct Bodies {
   std::vector<Body> bodies;
   std::vector<std::vector<BodyId>> of_stage;  // [stage][OpKind]; none if the kind has no body for that stage
+  std::vector<BodyId> alone;  // [body] where no other pass runs beside it; none: it runs so anyway; empty: all do
 };
 
 /// `rank_of_stage` is the stage -> pipeline rank map of the schedule (empty: stage modulo pipeline ranks). It decides

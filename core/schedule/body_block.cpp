@@ -3,8 +3,6 @@
 // scale is known beforehand; what other kernels wrote is cast in a pass of its own, the activation's output too:
 // Megatron-LM runs it between the two linear layers (core/transformer/mlp.py).
 
-#include <algorithm>
-
 #include "schedule/attention.hpp"
 #include "schedule/body_layers.hpp"
 #include "schedule/experts.hpp"
@@ -56,24 +54,10 @@ void add_prediction_backward(const BackwardList& list, const BodyShape& shape) {
   add_norm_backward(list, "prediction-embedding-norm-grad", "prediction-embedding-norm-weight-grad", shape);
 }
 
-// Dispatch and combine of one micro-batch beside the kernels of another one (arXiv 2412.19437, section 3.2.1): they may
-// hide behind all kernels of the block.
-void put_dispatch_first(std::vector<Segment>& out, std::size_t from) {
-  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(from);
-  const auto travels = [](const Segment& segment) {
-    return segment.is_collective && segment.collective.group == Axis::expert;
-  };
-  const auto rest = std::stable_partition(begin, out.end(), travels);
-  const auto kernels = static_cast<std::int32_t>(
-      std::count_if(rest, out.end(), [](const Segment& segment) { return !segment.is_collective; }));
-  for (auto at = begin; at != rest; ++at) at->hides_behind = kernels;
-}
-
 }  // namespace
 
 void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const BlockKind& kind) {
   const ModelSpec& model = plan.model;
-  const std::size_t from = out.size();
   if (kind.prediction) add_prediction_forward(out, shape);
   add_norm_for_layer(out, "attention-norm", "attention-norm-cast", shape);
   attention_layer_of(model).forward(out, shape, plan, kind);
@@ -88,12 +72,10 @@ void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const 
     add_head_forward(out, shape, model);
     add_loss_forward(out, shape, plan.run.loss_kernel);
   }
-  if (kind.experts && plan.run.overlap.expert) put_dispatch_first(out, from);
 }
 
 void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan, const BlockKind& kind) {
   const ModelSpec& model = plan.model;
-  const std::size_t from = list.out->size();
   if (kind.prediction) {
     add_loss_backward(list, shape, plan.run.loss_kernel);
     add_head_backward(list, shape, model);
@@ -111,7 +93,6 @@ void add_block_backward(const BackwardList& list, const BodyShape& shape, const 
   attention_layer_of(model).backward(list, shape, plan, kind);
   add_norm_backward(list, "attention-norm-grad", "attention-norm-weight-grad", shape);
   if (kind.prediction) add_prediction_backward(list, shape);
-  if (kind.experts && plan.run.overlap.expert) put_dispatch_first(*list.out, from);
 }
 
 }  // namespace stagecraft

@@ -9,6 +9,11 @@ namespace stagecraft {
 void add_block_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
 void add_block_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan, const BlockKind& kind);
 
+// body_beside.cpp: a block's forward pass beside a backward pass of another micro-batch.
+/// Both passes in the order in which they run together; empty unless the block's experts overlap (overlap.expert).
+/// Without `weight` weight gradients are left to a pass of their own.
+std::vector<Segment> beside_another_pass(const BodyShape& shape, const Plan& plan, const BlockKind& kind, bool weight);
+
 // body_mlp.cpp: up (and gate) projection, activation, down projection, without the norm and residual around them.
 void add_mlp_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan);
 void add_mlp_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan);

@@ -81,6 +81,14 @@ bool deduplicates(const Plan& plan) {
   return is_spread(plan) && plan.run.experts.dispatcher == Dispatcher::deduplicated;
 }
 
+// fp8 products ask for a multiple of 16 or 32 rows per expert. All rows are copied into places filled up to that, and
+// back, unless the router has seen to it or the dispatcher does as it puts rows in order (Megatron-LM,
+// core/transformer/moe/experts.py; TransformerEngine, pytorch/module/fp8_padding.py).
+bool copies_into_padding(const BodyShape& shape, const Plan& plan) {
+  return shape.gemm_dtype == Dtype::fp8 && plan.model.moe.capacity_factor <= 0 && runs_expert_by_expert(plan.run) &&
+         !plan.run.experts.router_padding && !deduplicates(plan);
+}
+
 // All-to-all over the expert group.
 Segment all_to_all(const char* name, const Plan& plan, double bytes) {
   Segment segment = collective(name, CollectiveKind::all_to_all, Axis::expert, bytes);
@@ -132,6 +140,22 @@ BodyShape shared_shape(const BodyShape& shape, const Plan& plan) {
   BodyShape shared = shape;
   shared.ffn = (plan.model.moe.shared_ffn_hidden + shape.tensor - 1) / shape.tensor;
   return shared;
+}
+
+// Megatron-LM runs it before it routes (core/transformer/moe/moe_layer.py).
+void add_shared_expert_forward(std::vector<Segment>& out, const BodyShape& shape, const Plan& plan) {
+  const BodyShape shared = shared_shape(shape, plan);
+  enter_tensor_region(out, "shared-expert-all-gather", shared);
+  add_mlp_forward(out, shared, with_shared_width(plan));
+  leave_tensor_region(out, "shared-expert-reduce", shared);
+}
+
+void add_shared_expert_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
+  if (shape.sequence_parallel) {
+    list.input_grad(
+        collective("shared-expert-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole_bytes(shape)));
+  }
+  add_mlp_backward(list, shared_shape(shape, plan), with_shared_width(plan));
 }
 
 double activation_tensors(const Plan& plan, bool backward) {
@@ -205,6 +229,7 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
   const ExpertRows rows = expert_rows(shape, plan);
   const bool spread = is_spread(plan), sorts = sorts_rows(plan, rows), permutes = !deduplicates(plan);
   const double came = arrived(plan, rows);
+  if (moe.shared_ffn_hidden > 0) add_shared_expert_forward(out, shape, plan);
   out.push_back(gemm("router", shape, std::llround(rows.tokens), moe.experts, shape.hidden));
   out.push_back(routing("routing", shape, plan, rows));
   if (moe.capacity_factor <= 0) out.push_back(host_wait("dropless-host-sync"));
@@ -212,21 +237,19 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
   if (spread) out.push_back(all_to_all("experts-dispatch", plan, dispatch_bytes(shape, plan)));
   add_expert_tensor(out, "experts-all-gather", CollectiveKind::all_gather, shape, plan, rows);
   if (sorts) out.push_back(rows_pass("experts-sort", shape, came, rows.received));
+  const bool pads = copies_into_padding(shape, plan);
+  if (pads) out.push_back(rows_pass("experts-pad", shape, rows.received, rows.received));
   for (const Segment& cast : expert_casts("experts-cast", shape, rows, shape.hidden)) out.push_back(cast);
   out.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
   add_activation(out, shape, plan, rows);
   out.push_back(grouped("experts-down", shape, rows, shape.hidden, inner_width(plan)));
+  if (pads) out.push_back(rows_pass("experts-unpad", shape, rows.received, rows.received));
   add_expert_bias_forward(out, shape, plan, rows);
   if (sorts) out.push_back(rows_pass("experts-unsort", shape, rows.received, came));
   add_expert_tensor(out, "experts-reduce-scatter", CollectiveKind::reduce_scatter, shape, plan, rows);
   if (spread) out.push_back(all_to_all("experts-combine", plan, combine_bytes(shape, plan)));
   if (permutes) out.push_back(rows_pass("experts-unpermute", shape, rows.sent, rows.tokens));
-  if (moe.shared_ffn_hidden == 0) return;
-  const BodyShape shared = shared_shape(shape, plan);
-  enter_tensor_region(out, "shared-expert-all-gather", shared);
-  add_mlp_forward(out, shared, with_shared_width(plan));
-  leave_tensor_region(out, "shared-expert-reduce", shared);
-  out.push_back(rows_pass("shared-expert-add", shape, 2 * rows.tokens, rows.tokens));
+  if (moe.shared_ffn_hidden > 0) out.push_back(rows_pass("shared-expert-add", shape, 2 * rows.tokens, rows.tokens));
 }
 
 void add_experts_backward(const BackwardList& list, const BodyShape& shape, const Plan& plan) {
@@ -241,14 +264,6 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
     add_expert_tensor(group, name, kind, shape, plan, rows);
     for (const Segment& segment : group) list.input_grad(segment);
   };
-  if (moe.shared_ffn_hidden > 0) {
-    const BodyShape shared = shared_shape(shape, plan);
-    if (shape.sequence_parallel) {
-      const double whole = shape.element * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden);
-      list.input_grad(collective("shared-expert-grad-all-gather", CollectiveKind::all_gather, Axis::tensor, whole));
-    }
-    add_mlp_backward(list, shared, with_shared_width(plan));
-  }
   if (permutes) list.input_grad(rows_pass("experts-unpermute-grad", shape, rows.tokens + rows.sent, rows.sent));
   if (spread) list.input_grad(all_to_all("experts-combine-grad", plan, combine_bytes(shape, plan)));
   over_group("experts-grad-all-gather", CollectiveKind::all_gather);
@@ -258,6 +273,8 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
     list.input_grad(rows_pass("experts-unsort-grad", shape, came + kept, rows.received));
   }
   add_expert_down_bias_backward(list, shape, plan, rows);
+  const bool pads = copies_into_padding(shape, plan);
+  if (pads) list.input_grad(rows_pass("experts-unpad-grad", shape, rows.received, rows.received));
   add_forward_again(list, shape, plan, rows);
   for (const Segment& cast : expert_casts("experts-grad-cast", shape, rows, shape.hidden)) list.input_grad(cast);
   list.input_grad(grouped("experts-down-input-grad", shape, rows, inner, shape.hidden));
@@ -269,6 +286,7 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
   add_expert_up_bias_backward(list, shape, plan, rows, up);
   list.input_grad(grouped("experts-up-input-grad", shape, rows, shape.hidden, up));
   add_grouped_weight_grad(list, "experts-up-weight-grad", shape, rows, up, shape.hidden);
+  if (pads) list.input_grad(rows_pass("experts-pad-grad", shape, rows.received, rows.received));
   if (sorts) list.input_grad(rows_pass("experts-sort-grad", shape, rows.received, came));
   over_group("experts-grad-reduce-scatter", CollectiveKind::reduce_scatter);
   if (spread) list.input_grad(all_to_all("experts-dispatch-grad", plan, combine_bytes(shape, plan)));
@@ -277,6 +295,7 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
   list.input_grad(gemm("router-input-grad", shape, std::llround(rows.tokens), shape.hidden, moe.experts));
   add_weight_grad(list, "router-weight-grad", "router-accumulate", shape, std::llround(rows.tokens), moe.experts,
                   shape.hidden);
+  if (moe.shared_ffn_hidden > 0) add_shared_expert_backward(list, shape, plan);
 }
 
 }  // namespace stagecraft

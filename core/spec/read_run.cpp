@@ -27,6 +27,7 @@ ExpertsSpec read_experts(const JsonNode& node, Reading& reading) {
   fields.defaulted("dispatcher", experts.dispatcher, word_of(dispatcher_words), printed<Dispatcher>,
                    "every copy of a token travels");
   fields.defaulted("fp8_dispatch", experts.fp8_dispatch, read_boolean, text_of_bool, "tokens travel in 16 bits");
+  fields.optional("router_padding", experts.router_padding, read_boolean);
   fields.defaulted("imbalance", experts.imbalance, number_in(0, 4), text_of_number, "every expert has its even share");
   fields.optional("seed", experts.seed, integer_in(0, (std::int64_t{1} << 53) - 1));
   fields.finish();
@@ -227,6 +228,7 @@ OverlapSpec read_overlap(const JsonNode& node, Reading& reading) {
   fields.defaulted("tensor", overlap.tensor, read_boolean, text_of_bool, reason);
   fields.optional("context", overlap.context, read_boolean);
   fields.optional("expert", overlap.expert, read_boolean);
+  fields.optional("delay_weight_grad", overlap.delay_weight_grad, read_boolean);
   fields.optional("slowdown", overlap.slowdown, number_in(0, 10));
   fields.finish();
   return overlap;

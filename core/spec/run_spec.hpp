@@ -58,9 +58,10 @@ enum class Dispatcher : std::uint8_t {
 
 struct ExpertsSpec {
   Dispatcher dispatcher = Dispatcher::all_to_all;
-  bool fp8_dispatch = false;  // dispatched in fp8 with a scale per 128 numbers; combined in 16 bits
-  double imbalance = 0;       // spread of the experts' loads, standard deviation of their logarithm; 0: even
-  std::int64_t seed = 0;      // of the loads
+  bool fp8_dispatch = false;    // dispatched in fp8 with a scale per 128 numbers; combined in 16 bits
+  bool router_padding = false;  // the router fills experts' rows up to what fp8 products ask for; else rows are copied
+  double imbalance = 0;         // spread of the experts' loads, standard deviation of their logarithm; 0: even
+  std::int64_t seed = 0;        // of the loads
 };
 
 /// Sequences of one length in the data, and how much of all tokens they hold.
@@ -223,9 +224,11 @@ struct OverlapSpec {
   bool pipeline = true;           // sends leave the compute lane free
   bool tensor = false;            // tensor-parallel collectives behind GEMMs
   bool context = true;            // keys and values go round while attention runs
-  bool expert = false;            // dispatch and combine run beside other work of the same layer
-  double slowdown = 0;            // how much longer kernels take while a collective runs beside them, as a fraction:
-                                  // its channels hold multiprocessors and share the memory
+  bool expert = false;            // dispatch and combine run beside another micro-batch's kernels
+  bool delay_weight_grad =
+      false;            // with `expert`: weight gradients of experts run behind the exchange of their input's
+  double slowdown = 0;  // how much longer kernels take while a collective runs beside them, as a fraction:
+                        // its channels hold multiprocessors and share the memory
 };
 
 /// What holds up the host, which launches kernels ahead of the GPU.

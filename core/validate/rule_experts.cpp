@@ -23,18 +23,19 @@ struct ExpertRecipe {
   std::int64_t expert_ranks;  // 0: any number
   bool deduplicates, overlaps;
   const char* recomputes;  // modules in Megatron-LM's words; "": none
+  bool overlaps_tensor = true;
 };
 
 constexpr std::array recipes{ExpertRecipe{"Qwen3_30B", "H100", 16, true, false, ""},
                              ExpertRecipe{"Qwen3_30B", "H100", 0, false, false, ""},
                              ExpertRecipe{"Qwen3_30B", "B200", 0, true, false, ""},
                              ExpertRecipe{"Qwen3_30B", "B300", 0, true, false, ""},
-                             ExpertRecipe{"Qwen3_235B", "H100", 32, false, true, ""},
+                             ExpertRecipe{"Qwen3_235B", "H100", 32, false, true, "", false},
                              ExpertRecipe{"Qwen3_235B", "GB200", 0, true, false, ""},
                              ExpertRecipe{"Qwen3_235B", "GB300", 0, true, false, ""},
                              ExpertRecipe{"Qwen3_235B", "B200", 0, false, false, ""},
                              ExpertRecipe{"Qwen3_235B", "B300", 0, false, false, ""},
-                             ExpertRecipe{"DeepSeek", "H100", 64, true, true, "mla_up_proj"},
+                             ExpertRecipe{"DeepSeek", "H100", 64, true, true, "mla_up_proj", false},
                              ExpertRecipe{"DeepSeek", "GB200", 0, true, false, "mla_up_proj"},
                              ExpertRecipe{"DeepSeek", "GB300", 0, true, false, "mla_up_proj"},
                              ExpertRecipe{"DeepSeek", "B200", 32, true, true, "mla_up_proj"},
@@ -68,11 +69,12 @@ void recompute_as_in(Draft& draft, const ExpertRecipe& recipe) {
   set(draft, "/recompute_modules", recompute_modules_of(recipe.recomputes));
 }
 
-// Multiprocessors of an H100's 132 that a dispatch holds: NCCL 24, HybridEP 16 unless told otherwise. What runs beside
-// it has the others.
-double slowdown_beside(const std::string& overlap, bool deduplicates) {
-  const double held = contains(overlap, "32 SMs") ? 32 : deduplicates ? 16 : 24;
-  return held / (132 - held);
+// Multiprocessors that a dispatch holds of an H100's 132 or a Blackwell's 148: NCCL 24, HybridEP 16 unless told
+// otherwise. What runs beside it has the others.
+double slowdown_beside(const Record& record, bool deduplicates) {
+  const double all = contains(record.gpu, "B200") || contains(record.gpu, "B300") ? 148 : 132;
+  const double held = contains(record.overlap, "32 SMs") ? 32 : deduplicates ? 16 : 24;
+  return held / (all - held);
 }
 
 void map_dispatcher(Draft& draft) {
@@ -86,8 +88,15 @@ void map_dispatcher(Draft& draft) {
   const bool overlaps = by_recipe ? recipe->overlaps : contains(text, "EP overlap") && !contains(text, "no EP overlap");
   set(draft, "/experts/dispatcher", deduplicates ? "deduplicated" : "all_to_all");
   set(draft, "/overlap/expert", overlaps);
+  if (recipe != nullptr && !recipe->overlaps_tensor) {
+    set(draft, "/overlap/tensor", false);
+    infer(draft, "/overlap/tensor", "false", "NVIDIA's recipe");
+  }
+  const bool delays = overlaps && (by_recipe || contains(text, "delayed weight gradients"));
+  if (delays) set(draft, "/overlap/delay_weight_grad", true);
+  if (delays && by_recipe) infer(draft, "/overlap/delay_weight_grad", "true", "NVIDIA's recipe");
   if (overlaps) {
-    const double slowdown = slowdown_beside(text, deduplicates);
+    const double slowdown = slowdown_beside(draft.record, deduplicates);
     set(draft, "/overlap/slowdown", slowdown);
     infer(draft, "/overlap/slowdown", fmt::format("{:.2f}", slowdown), "multiprocessors that the dispatch holds");
   }

@@ -190,6 +190,13 @@ TEST_CASE("experts and latent attention come back from Megatron-LM") {
   CHECK(again.run.parallel.expert == 32);
   CHECK(again.run.parallel.expert_tensor == 1);
   CHECK(export_megatron(again).text == exported.text);
+  scenario.run.overlap.expert = scenario.run.overlap.delay_weight_grad = scenario.run.experts.router_padding = true;
+  const RunSpec overlapping = read(import_megatron(export_megatron(scenario).text, "exported", {})).run;
+  CHECK(overlapping.overlap.expert);
+  CHECK(overlapping.overlap.delay_weight_grad);
+  CHECK(overlapping.experts.router_padding);
+  CHECK_FALSE(again.run.experts.router_padding);
+  CHECK(read(import_megatron(exported.text + " --moe-router-padding-for-fp8", "x", {})).run.experts.router_padding);
   const auto modules = [&](const char* words) {
     return read(import_megatron(exported.text + " --recompute-granularity selective --recompute-modules " + words, "x",
                                 {}))

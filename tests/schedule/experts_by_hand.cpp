@@ -118,6 +118,34 @@ TEST_CASE("a deduplicating dispatcher brings a rank one copy of a token and orde
   CHECK(kernel_of(backward, "experts-sort-grad").bytes.value == Approx((worked_on + arrived) * h * 2));
 }
 
+TEST_CASE("fp8 products copy all rows into padded places and back, unless the router or the dispatcher pads") {
+  Scenario scenario = with_experts();
+  scenario.run.precision = Precision::fp8_mixed;
+  scenario.run.framework = Framework::transformer_engine;
+  const BodyPart forward = block_of(scenario, OpKind::forward), backward = block_of(scenario, OpKind::backward);
+  const double once = 2 * 2 * 2048 * h;  // 2048 rows of 1024 16-bit numbers, read and written
+  CHECK(kernel_of(forward, "experts-pad").bytes.value == once);
+  CHECK(kernel_of(forward, "experts-unpad").bytes.value == once);
+  CHECK(kernel_of(backward, "experts-unpad-grad").bytes.value == once);
+  CHECK(kernel_of(backward, "experts-pad-grad").bytes.value == once);
+  const auto pads = [](const Scenario& sample) { return has(block_of(sample, OpKind::forward), "experts-pad"); };
+  Scenario other = scenario;
+  other.run.experts.router_padding = true;
+  CHECK_FALSE(pads(other));
+  other = scenario;
+  other.run.experts.dispatcher = Dispatcher::deduplicated;
+  CHECK_FALSE(pads(other));
+  other = scenario;
+  other.model.moe.capacity_factor = 1;
+  CHECK_FALSE(pads(other));
+  other = scenario;
+  other.run.precision = Precision::bf16_mixed;
+  CHECK_FALSE(pads(other));
+  other = scenario;
+  other.run.framework = Framework::megatron;
+  CHECK_FALSE(pads(other));
+}
+
 TEST_CASE("ranks that share an expert gather rows and add up results") {
   Scenario scenario = with_experts();
   scenario.run.parallel.data = 2;

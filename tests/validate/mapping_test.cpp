@@ -246,6 +246,23 @@ TEST_CASE("NVIDIA's recipes say what is recomputed, and never divide an expert o
   CHECK(run.recipe == StateRecipe::mixed_16bit_and_fp32_gradients);
 }
 
+TEST_CASE("NVIDIA's recipes that overlap experts delay weight gradients, and may leave tensor parallelism exposed") {
+  Record record = experts_on_two_nodes("");
+  record.model.name = "Qwen3 235B A22B";
+  record.parallel.expert = 32;
+  record.parallel.tensor = 2;
+  const OverlapSpec overlap = parse_scenario(map_record(record).scenario, "sample", {}, library).run.overlap;
+  CHECK(overlap.expert);
+  CHECK(overlap.delay_weight_grad);
+  CHECK_FALSE(overlap.tensor);
+  CHECK(inferred(map_record(record), "/overlap/tensor"));
+  // Named words go before a recipe.
+  record.overlap = "NCCL all-to-all dispatcher, EP overlap, delayed weight gradients.";
+  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.overlap.delay_weight_grad);
+  record.overlap = "NCCL all-to-all dispatcher, EP overlap.";
+  CHECK_FALSE(parse_scenario(map_record(record).scenario, "sample", {}, library).run.overlap.delay_weight_grad);
+}
+
 TEST_CASE("GPT-OSS attends to 128 tokens in every other block, has biases everywhere and clamps") {
   Record record = experts_on_two_nodes("");
   record.model.name = "GPT OSS 120B";

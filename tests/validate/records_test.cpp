@@ -26,7 +26,7 @@ std::vector<Record> read_text(const std::string& text) {
 
 TEST_CASE("every shipped record is read without a problem") {
   const std::vector<Record> records = read_records(source_dir + "/scenarios/records/published.json");
-  CHECK(records.size() == 950);
+  CHECK(records.size() == 951);
   for (const Record& record : records) {
     INFO(record.id);
     CHECK(record.problems.empty());
