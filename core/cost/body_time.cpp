@@ -6,6 +6,7 @@
 #include "cost/cost_model.hpp"
 #include "cost/host_lane.hpp"
 #include "cost/measured_range.hpp"
+#include "cost/slowdown.hpp"
 
 namespace stagecraft {
 namespace {
@@ -178,12 +179,13 @@ Seconds& served_by(ExposedTime& exposed, const Collective& collective) {
 
 // What sticks out of the kernels that follow, and what these take longer beside it; what one collective uses of them,
 // the next one cannot.
-double exposed(const std::vector<Segment>& segments, const PartTime& timed, std::size_t at, double slowdown,
+double exposed(const std::vector<Segment>& segments, const PartTime& timed, std::size_t at, const Slowdown& slower_by,
                std::vector<double>& free_s) {
   double left_s = timed.times[at].expected.value, longer_s = 0;
   std::int32_t left = segments[at].hides_behind;
   for (std::size_t i = at + 1; i < segments.size() && left > 0; ++i) {
     if (segments[i].is_collective) continue;
+    const double slowdown = slowdown_of(segments[i].kernel, slower_by);
     const double beside = std::min(left_s, free_s[i] * (1 + slowdown));
     free_s[i] -= beside / (1 + slowdown);
     longer_s += beside * slowdown / (1 + slowdown);
@@ -204,7 +206,8 @@ struct Workspace {
 
 /// What sticks out of each exchange where two passes run together; kernels `stretch` times as long as alone. While the
 /// passes send something else an exchange rests: both want the links.
-void time_beside(const CostModel& model, const BodyPart& part, double stretch, double slowdown, Workspace& work) {
+void time_beside(const CostModel& model, const BodyPart& part, double stretch, const Slowdown& slowdown,
+                 Workspace& work) {
   time_part(model, part.beside, work.starved, work.beside);
   std::vector<double>& free_s = work.free_s;
   free_s.clear();
@@ -262,7 +265,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
       paced_s.push_back(paced + slow);
       result.waiting += Seconds{slow * repeat};
     }
-    const double slowdown = plan.run.overlap.slowdown;
+    const Slowdown slowdown = slowdown_beside(model, plan.run.overlap);
     if (!part.beside.empty()) time_beside(model, part, stretch, slowdown, work);
     double wait = wait_in_block(model, part, paced_s);
     result.waiting += Seconds{wait * repeat};

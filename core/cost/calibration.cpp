@@ -49,7 +49,7 @@ const Constant& constant(const Calibration& calibration, std::string_view name) 
 
 namespace {
 
-constexpr std::array<ConstantMeaning, 21> meanings{{
+constexpr std::array<ConstantMeaning, 22> meanings{{
     {"memory_efficiency", "", "fraction of the nominal memory bandwidth that streaming kernels reach", false},
     {"launch_us", "us", "time from one kernel to the next on the GPU, back to back", false},
     {"ring_efficiency", "",
@@ -67,6 +67,8 @@ constexpr std::array<ConstantMeaning, 21> meanings{{
     {"transfer_latency_us", "us", "fixed time of a send, without wires and switches", false},
     {"rank_spread", "", "standard deviation of the sustained speed of equal GPUs, as a fraction", false},
     {"block_spread", "", "standard deviation of the time of one block from rank to rank, as a fraction", false},
+    {"gemm_beside_collective", "",
+     "fraction of its speed that a matrix product keeps beside a collective that holds multiprocessors", false},
     {"element_wise_efficiency", "", "fraction of the streaming rate that the framework's element-wise kernels reach",
      true},
     {"collective_efficiency", "",

@@ -78,6 +78,7 @@ KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cu
   const double share = cuda_graphs ? graph_launch_share : 1;
   law.stream_launch_s = std::max(law.launch_s.value, constant(calibration, "stream_launch_us").value * 1e-6 * share);
   law.host_launch_s = cuda_graphs ? 0 : constant(calibration, "host_launch_us").value * 1e-6;
+  law.gemm_beside = constant(calibration, "gemm_beside_collective").value;
   law.collective_efficiency = constant(calibration, "collective_efficiency").value;
   law.host_step_s = term(constant(calibration, "host_step_ms"), 1e-3);
   for (const auto& [dtype, profile] : calibration.gemm) {

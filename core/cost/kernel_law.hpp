@@ -38,6 +38,7 @@ struct KernelLaw {
   double stream_launch_s = 0;             // the same among streams that wait for each other, never less
   double host_launch_s = 0;               // of one kernel, on the host
   LawTerm host_step_s;                    // host work per step
+  double gemm_beside = 1;                 // fraction of its speed that a product keeps beside a collective
   double collective_efficiency = 1;       // of the achieved rate, by the framework's collectives over the tensor group
   double data_loading_s = 0;              // of a step, as the run states it
   double collection_s = 0;                // of a step, in pauses of the garbage collector with an empty queue

@@ -5,6 +5,7 @@
 
 #include "cost/cost_model.hpp"
 #include "cost/faulty_groups.hpp"
+#include "cost/slowdown.hpp"
 #include "schedule/body_shape.hpp"
 #include "spec/precision.hpp"
 #include "spec/recipe.hpp"
@@ -116,8 +117,13 @@ bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
   return op.kind == OpKind::gather_params && op.lane == Lane::data && op.stage.valid() && overlap.parameter_gather;
 }
 
-/// Time of the operation that the buckets of `op` travel beside.
-Seconds compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
+/// The operation that the buckets of an operation travel beside: its time, and how much longer it takes beside them.
+struct Compute {
+  Seconds time;
+  double slowdown = 0;
+};
+
+Compute compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
                        const Op& op) {
   const auto hides = [&](const Op& other) {
     const bool kind = op.kind == OpKind::reduce_grad || op.kind == OpKind::offload_grad
@@ -130,14 +136,16 @@ Seconds compute_beside(const CostModel& model, const Schedule& schedule, const P
   if (last == program.rend()) return {};
   Bodies one;
   one.bodies.push_back(schedule.bodies.bodies[last->body.index()]);
-  return time_bodies(model, one, plan).front().total.expected;
+  const BodyTime time = time_bodies(model, one, plan).front();
+  return {time.total.expected, mean_slowdown(one.bodies.front(), time, slowdown_beside(model, plan.run.overlap))};
 }
 
 /// What is left of a collective in `buckets` equal parts once the compute is over that hides it. One part cannot
 /// overlap. Rates stay: all of the time, also that on the wire, shrinks alike. What the compute takes longer beside it
 /// counts as left, too.
-CollectiveTime exposed(const CollectiveTime& part, double buckets, Seconds beside, double slowdown) {
-  const double behind = beside.value * (1 + slowdown) * (1 - 1 / buckets);
+CollectiveTime exposed(const CollectiveTime& part, double buckets, const Compute& beside) {
+  const double slowdown = beside.slowdown;
+  const double behind = beside.time.value * (1 + slowdown) * (1 - 1 / buckets);
   const double whole = part.shared.value * buckets;
   const double sticks_out = std::max(part.shared.value, whole - behind);
   const double left = sticks_out + (whole - sticks_out) * slowdown / (1 + slowdown);
@@ -163,9 +171,9 @@ CollectiveTime copy_time(const CostModel& model, const Schedule& schedule, const
   const Home home = home_of(plan, op.kind);
   if (!hides_in_buckets(plan.run.overlap, op) || schedule.placement.size() > 1) return copy_time(model, home, op.bytes);
   const double buckets = bucket_count(plan, Bytes{parameters_per_rank(plan, op.stage) * reduced_bytes(plan)});
-  // Copies have engines of their own: they slow nothing.
-  return exposed(copy_time(model, home, op.bytes / buckets), buckets, compute_beside(model, schedule, plan, rank, op),
-                 0);
+  Compute beside = compute_beside(model, schedule, plan, rank, op);
+  beside.slowdown = 0;  // copies have engines of their own
+  return exposed(copy_time(model, home, op.bytes / buckets), buckets, beside);
 }
 
 CollectiveTime none() {
@@ -220,8 +228,7 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
       if (op.kind != OpKind::reduce_tied) add_experts(model, plan, op, buckets, time);
       if (reduces) add_compression(model, plan, work.bytes.value / reduced_bytes(plan), buckets, time);
-      if (in_buckets)
-        time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op), plan.run.overlap.slowdown);
+      if (in_buckets) time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
       return with_broadcasts(model, plan, op, time);
     }
     case OpKind::offload:
