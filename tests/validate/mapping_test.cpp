@@ -263,6 +263,16 @@ TEST_CASE("NVIDIA's recipes that overlap experts delay weight gradients, and may
   CHECK_FALSE(parse_scenario(map_record(record).scenario, "sample", {}, library).run.overlap.delay_weight_grad);
 }
 
+TEST_CASE("what hides tensor parallelism is the software's: NVIDIA's recipes do, Meta's code of Llama 3 does not") {
+  Record record = gpt_on_two_nodes();
+  record.group = "nemo-2407";
+  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.overlap.tensor);
+  record.group = "llama3-paper";
+  const OverlapSpec overlap = parse_scenario(map_record(record).scenario, "sample", {}, library).run.overlap;
+  CHECK_FALSE(overlap.tensor);
+  CHECK(overlap.pipeline);
+}
+
 TEST_CASE("GPT-OSS attends to 128 tokens in every other block, has biases everywhere and clamps") {
   Record record = experts_on_two_nodes("");
   record.model.name = "GPT OSS 120B";
