@@ -204,17 +204,13 @@ struct Workspace {
   std::vector<double> beside_s;         // what of each sticks out
 };
 
-/// What sticks out of each exchange where two passes run together; kernels `stretch` times as long as alone. While the
-/// passes send something else an exchange rests: both want the links.
-void time_beside(const CostModel& model, const BodyPart& part, double stretch, const Slowdown& slowdown,
-                 Workspace& work) {
+/// What sticks out of each exchange where two passes run together. While the passes send something else an exchange
+/// rests: both want the links. Where the host sets the pace there is more room than this.
+void time_beside(const CostModel& model, const BodyPart& part, const Slowdown& slowdown, Workspace& work) {
   time_part(model, part.beside, work.starved, work.beside);
   std::vector<double>& free_s = work.free_s;
   free_s.clear();
-  for (std::size_t i = 0; i < part.beside.size(); ++i) {
-    const double alone = work.beside.times[i].expected.value;
-    free_s.push_back(part.beside[i].is_collective ? 0 : alone * stretch * (1 + model.slowest));
-  }
+  for (const TimeEstimate& time : work.beside.times) free_s.push_back(time.expected.value * (1 + model.slowest));
   work.beside_s.assign(part.beside.size(), 0);
   for (std::size_t i = 0; i < part.beside.size(); ++i) {
     if (part.beside[i].hides_behind > 0) {
@@ -266,7 +262,7 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
       result.waiting += Seconds{slow * repeat};
     }
     const Slowdown slowdown = slowdown_beside(model, plan.run.overlap);
-    if (!part.beside.empty()) time_beside(model, part, stretch, slowdown, work);
+    if (!part.beside.empty()) time_beside(model, part, slowdown, work);
     double wait = wait_in_block(model, part, paced_s);
     result.waiting += Seconds{wait * repeat};
     free_s = paced_s;

@@ -38,13 +38,22 @@ Thirds cut_at_exchanges(const Segments& pass) {
   return {{pass.begin(), first}, {std::next(first), second}, {std::next(second), pass.end()}, *first, *second};
 }
 
+/// Whatever else is sent hides where it does in a pass of its own.
 void append(Segments& out, const Segments& more) {
-  out.insert(out.end(), more.begin(), more.end());
+  for (Segment segment : more) {
+    segment.hides_behind = 0;
+    out.push_back(segment);
+  }
 }
 
-void append_exchange(Segments& out, Segment exchange, std::size_t behind) {
-  exchange.hides_behind = static_cast<std::int32_t>(behind);
+void append_exchange(Segments& out, Segment exchange, std::int32_t behind) {
+  exchange.hides_behind = behind;
   out.push_back(exchange);
+}
+
+std::int32_t kernels(const Segments& segments) {
+  const auto is_kernel = [](const Segment& segment) { return !segment.is_collective; };
+  return static_cast<std::int32_t>(std::count_if(segments.begin(), segments.end(), is_kernel));
 }
 
 }  // namespace
@@ -60,15 +69,15 @@ std::vector<Segment> beside_another_pass(const BodyShape& shape, const Plan& pla
                       is_of_experts);
   const Thirds forward = cut_at_exchanges(forward_pass), backward = cut_at_exchanges(backward_pass);
   Segments out;
-  append_exchange(out, backward.first, of_attention.size() + forward.before.size());
+  append_exchange(out, backward.first, kernels(of_attention) + kernels(forward.before));
   append(out, of_attention);
   append(out, forward.before);
-  append_exchange(out, forward.first, backward.between.size() + of_experts.size());
+  append_exchange(out, forward.first, kernels(backward.between) + kernels(of_experts));
   append(out, backward.between);
-  append_exchange(out, backward.second, of_experts.size() + forward.between.size());
+  append_exchange(out, backward.second, kernels(of_experts) + kernels(forward.between));
   append(out, of_experts);
   append(out, forward.between);
-  append_exchange(out, forward.second, backward.behind.size());
+  append_exchange(out, forward.second, kernels(backward.behind));
   append(out, backward.behind);
   return out;
 }

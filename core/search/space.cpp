@@ -91,6 +91,7 @@ struct Grid {
 
   void add_kinds(Candidate candidate) const {
     for (const std::int64_t zero : space.zero_stage) {
+      if (zero > 1 && space.sharded_without_pipeline && candidate.parallel.pipeline > 1) continue;
       if (zero > 0 && candidate.parallel.data * candidate.parallel.context == 1) continue;
       candidate.zero_stage = zero;
       for (const Recompute recompute : space.recompute) {
@@ -98,7 +99,9 @@ struct Grid {
         for (const PartitionRule partition : space.partition) {
           const bool uniform = partition == PartitionRule::uniform;
           const bool one_stage = candidate.parallel.pipeline * candidate.parallel.virtual_stages == 1;
-          if (space.partition.size() > 1 && uniform && !cuts_evenly(candidate.parallel)) continue;
+          const bool even = cuts_evenly(candidate.parallel);
+          if (space.partition.size() > 1 && uniform && !even) continue;
+          if (space.timed_where_uneven && partition == PartitionRule::time && even) continue;
           if (space.partition.size() > 1 && !uniform && one_stage) continue;
           candidate.partition = partition;
           add_homes(candidate);
@@ -265,11 +268,13 @@ SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std:
   fill(space.expert, std::move(experts));
   fill(space.micro, powers_of_two(16));
   fill(space.schedules, {"1f1b", "interleaved-1f1b", "zb-h1", "zbv"});
-  fill(space.zero_stage, {0, 1});
+  space.sharded_without_pipeline = space.zero_stage.empty();
+  fill(space.zero_stage, {0, 1, 2, 3});
   fill(space.recompute,
        plain ? std::vector{Recompute::none} : std::vector{Recompute::none, Recompute::selective, Recompute::full});
   fill(space.sequence_parallel, plain ? std::vector<bool>{false} : std::vector<bool>{false, true});
-  fill(space.partition, {PartitionRule::uniform, PartitionRule::parameters});
+  space.timed_where_uneven = space.partition.empty();
+  fill(space.partition, {PartitionRule::uniform, PartitionRule::parameters, PartitionRule::time});
   if (space.placement.empty()) {
     const PlacementSpec& own = scenario.run.parallel.placement;
     space.placement = {own};

@@ -30,6 +30,9 @@ struct SearchSpace {
   std::vector<PartitionRule> partition;
   std::vector<PlacementSpec> placement;
   std::vector<Home> optimizer_home, activations_home;
+  // Of the usual values: which of them make sense for a layout.
+  bool sharded_without_pipeline = false;  // ZeRO 2 and 3
+  bool timed_where_uneven = false;        // stages by time
 };
 
 /// Takes an axis of the command line into the space. Throws InputError (file "--vary") for a path that a search does
@@ -47,7 +50,7 @@ void restrict_space(SearchSpace& space, const SweepAxis& axis);
 ///   ZeRO       0 and 1; without a pipeline 2 and 3 too
 ///   recompute  none, selective, full
 ///   sequence   split over the tensor ranks, and not
-///   partition  equal blocks where they divide, and balanced by parameters
+///   partition  equal blocks where they divide, by time where they do not, and balanced by parameters
 ///   placement  the scenario's; where a pipeline crosses nodes also data ranks farthest (Megatron-LM's tp-pp-dp
 ///   mapping) offload    the scenario's
 SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std::int64_t gpus);

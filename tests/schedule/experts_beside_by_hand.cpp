@@ -77,13 +77,40 @@ TEST_CASE("an exchange of experts has the kernels of the other pass to hide behi
         between(b, "experts-combine-grad", "experts-dispatch-grad"));
   CHECK(between(both, "experts-dispatch-grad", "experts-combine") == between(f, "experts-dispatch", "experts-combine"));
   CHECK(behind(both, "experts-combine") == behind(b, "experts-dispatch-grad"));
-  const auto count = [](const Names& names) { return static_cast<std::int32_t>(names.size()); };
+  const auto count = [](const Names& names) { return static_cast<std::int32_t>(names.size()); };  // all are kernels
   CHECK(hides_behind(forward.beside, "experts-combine-grad") == count(before(f, "experts-dispatch")));
   CHECK(hides_behind(forward.beside, "experts-dispatch") ==
         count(between(b, "experts-combine-grad", "experts-dispatch-grad")));
   CHECK(hides_behind(forward.beside, "experts-dispatch-grad") ==
         count(between(f, "experts-dispatch", "experts-combine")));
   CHECK(hides_behind(forward.beside, "experts-combine") == count(behind(b, "experts-dispatch-grad")));
+}
+
+TEST_CASE("only kernels of its column hide an exchange, and nothing else hides beside another pass") {
+  Scenario scenario = overlapping();
+  scenario.run.parallel.tensor = 2;
+  scenario.run.parallel.sequence_parallel = true;
+  scenario.run.parallel.data = 2;
+  scenario.run.overlap.tensor = true;
+  const std::vector<Segment> both = block_of(scenario, OpKind::forward).beside;
+  std::int32_t exchanges = 0, sent = 0;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    if (!both[i].is_collective) continue;
+    ++sent;
+    if (both[i].collective.group != Axis::expert) {
+      CHECK(both[i].hides_behind == 0);
+      continue;
+    }
+    ++exchanges;
+    std::int32_t kernels = 0;  // up to the next exchange
+    for (std::size_t j = i + 1; j < both.size(); ++j) {
+      if (both[j].is_collective && both[j].collective.group == Axis::expert) break;
+      if (!both[j].is_collective) ++kernels;
+    }
+    CHECK(both[i].hides_behind == kernels);
+  }
+  CHECK(exchanges == 4);
+  CHECK(sent > exchanges);
 }
 
 TEST_CASE("delayed weight gradients give the exchanges of the backward pass something to hide behind") {

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/steady_state.hpp"
@@ -64,7 +65,8 @@ struct Whole {
 };
 
 Whole whole(const SearchContext& context, const Candidate& candidate) {
-  const Scenario scenario = scenario_of(context, candidate);
+  Scenario scenario = scenario_of(context, candidate);
+  balance_partition(scenario, context.topology, context.calibration);
   Findings notes;
   Whole all{make_plan(scenario), {}, {}, {}, 1};
   all.costs = make_cost_model(all.plan, context.topology, context.calibration);

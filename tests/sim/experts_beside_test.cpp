@@ -111,6 +111,71 @@ TEST_CASE("the first forward and the last backward pass of a step hide nothing")
   CHECK(together == Approx(step_of(four) - 3 * hidden));
 }
 
+namespace {
+
+/// Exposed communication of all operations of a step but that of experts.
+double others_exposed(Scenario scenario, bool overlaps) {
+  scenario.run.overlap.expert = overlaps;
+  const Job made = job(scenario);
+  double sum = 0;
+  for (const auto& program : made.schedule.programs) {
+    const std::vector<BodyTime> times = time_bodies(made.model, made.schedule, made.plan);
+    for (const Op& op : program) {
+      if (!op.body.valid()) continue;
+      const ExposedTime& exposed = times[op.body.index()].exposed;
+      sum += (exposed.tensor + exposed.context + exposed.data).value;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("experts that overlap leave what tensor and context ranks send as it was") {
+  Scenario tensor = spread_experts(4, 50);
+  tensor.run.parallel.tensor = 2;
+  tensor.run.parallel.sequence_parallel = true;
+  tensor.run.parallel.data = tensor.run.parallel.expert = 4;
+  tensor.run.batch.global = 16;
+  Scenario context = spread_experts(4, 50);
+  context.run.parallel.context = 2;
+  context.run.parallel.data = context.run.parallel.expert = 4;
+  context.run.batch.global = 16;
+  context.run.attention_kernel = AttentionKernel::flash_2;
+  for (Scenario* const scenario : {&tensor, &context}) {
+    for (const bool hides : {false, true}) {
+      scenario->run.overlap.tensor = scenario->run.overlap.context = hides;
+      const double apart = others_exposed(*scenario, false);
+      CHECK(apart > 0);
+      CHECK(others_exposed(*scenario, true) == Approx(apart));
+    }
+  }
+}
+
+TEST_CASE("neither more overlap nor CUDA graphs make an overlapped step slower") {
+  Calibration slow_host = ideal_calibration();
+  slow_host.constants["host_launch_us"].value = 200;
+  for (const double gbps : {5.0, 50.0, 500.0}) {
+    CAPTURE(gbps);
+    Scenario sample = spread_experts(4, gbps);
+    sample.run.overlap.expert = false;
+    const auto step = [&] {
+      const Job made = job_of(sample, "1f1b", slow_host);
+      return estimate(made.plan, made.schedule, made.graph, made.model, made.topology).step_time.value;
+    };
+    const double apart = step();
+    sample.run.overlap.expert = true;
+    const double together = step();
+    sample.run.overlap.delay_weight_grad = true;
+    const double delayed = step();
+    sample.run.cuda_graphs = true;
+    const double graphs = step();
+    CHECK(together <= apart);
+    CHECK(delayed <= together * (1 + 1e-12));
+    CHECK(graphs <= delayed);
+  }
+}
+
 TEST_CASE("simulated and estimated steps with exchanges beside another pass agree") {
   const Job made = job(spread_experts(4, 50));
   const Trace trace = simulate(made.plan, made.schedule, made.graph, made.model, made.topology, {});
