@@ -39,12 +39,24 @@ std::size_t draw(std::uint64_t& state, std::size_t n) {
   return static_cast<std::size_t>((state >> 33) % n);
 }
 
-constexpr std::array<double, 9> factors{0.80, 0.86, 0.91, 0.96, 1.0, 1.04, 1.09, 1.15, 1.22};
+constexpr double factor_step = 1.02;
+constexpr int factors_each_way = 12;
+
+/// Around a fitted constant, up to a quarter more or less.
+std::array<double, 2 * factors_each_way + 1> factors_around() {
+  std::array<double, 2 * factors_each_way + 1> factors{};
+  for (int i = -factors_each_way; i <= factors_each_way; ++i) {
+    factors[static_cast<std::size_t>(i + factors_each_way)] = std::pow(factor_step, i);
+  }
+  return factors;
+}
+
+using Factors = std::array<double, 2 * factors_each_way + 1>;
 
 /// The factor with the least sum of the picked records' distances.
-double best_factor(const std::vector<std::array<double, factors.size()>>& distances,
+double best_factor(const Factors& factors, const std::vector<Factors>& distances,
                    const std::vector<std::size_t>& picked) {
-  std::array<double, factors.size()> sums{};
+  Factors sums{};
   for (const std::size_t record : picked) {
     for (std::size_t f = 0; f < factors.size(); ++f) sums[f] += distances[record][f];
   }
@@ -116,29 +128,43 @@ Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>
   Scales scales;
   for (const std::string& knob : knobs) scales[knob] = 1;
   for (const double step : {0.08, 0.03, 0.01}) {
-    for (const std::string& knob : knobs) {
-      const double centre = scales[knob];
-      double best = -1, least = 0;
-      for (int i = -2; i <= 2; ++i) {
-        scales[knob] = centre * (1 + i * step);
-        const double here = loss(cases, scales, wanted);
-        if (best < 0 || here < least) {
-          best = scales[knob];
-          least = here;
+    constexpr int most_rounds = 24;
+    bool moved = true;
+    for (int round = 0; moved && round < most_rounds; ++round) {
+      moved = false;
+      for (const std::string& knob : knobs) {
+        const double centre = scales[knob];
+        double best = -1, least = 0;
+        for (const int i : {0, -1, 1, -2, 2}) {  // of equally good ones the nearest
+          scales[knob] = std::clamp(centre * (1 + i * step), 1 / furthest_scale, furthest_scale);
+          const double here = loss(cases, scales, wanted);
+          if (best < 0 || here < least) {
+            best = scales[knob];
+            least = here;
+          }
         }
+        scales[knob] = best;
+        moved = moved || best != centre;
       }
-      scales[knob] = best;
     }
   }
   return scales;
+}
+
+bool is_at_the_edge(double scale, const Interval& interval) {
+  const Factors factors = factors_around();
+  return interval.low <= scale * factors.front() || interval.high >= scale * factors.back() ||
+         scale <= 1 / furthest_scale || scale >= furthest_scale;
 }
 
 std::map<std::string, Interval> intervals_of(const std::vector<const FitCase*>& cases, const Scales& scales,
                                              const Wanted& wanted) {
   std::map<std::string, Interval> intervals;
   constexpr std::size_t resamples = 200;
+  const Factors factors = factors_around();
+  const double half_a_step = std::sqrt(factor_step);  // a factor stands for all that are nearest to it
   for (const auto& [knob, fitted] : scales) {
-    std::vector<std::array<double, factors.size()>> distances(cases.size());
+    std::vector<Factors> distances(cases.size());
     for (std::size_t f = 0; f < factors.size(); ++f) {
       Scales moved = scales;
       moved[knob] = fitted * factors[f];
@@ -150,10 +176,11 @@ std::map<std::string, Interval> intervals_of(const std::vector<const FitCase*>& 
     for (std::size_t round = 0; round < resamples; ++round) {
       std::vector<std::size_t> picked;
       for (std::size_t i = 0; i < cases.size(); ++i) picked.push_back(draw(state, cases.size()));
-      best.push_back(best_factor(distances, picked));
+      best.push_back(best_factor(factors, distances, picked));
     }
     std::sort(best.begin(), best.end());
-    intervals[knob] = {fitted * best[resamples / 20], fitted * best[resamples - 1 - resamples / 20]};
+    intervals[knob] = {fitted * best[resamples / 20] / half_a_step,
+                       fitted * best[resamples - 1 - resamples / 20] * half_a_step};
   }
   return intervals;
 }

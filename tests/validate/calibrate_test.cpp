@@ -63,6 +63,28 @@ TEST_CASE("a fit finds the ceiling that the measured times were made with") {
   CHECK(probe.residuals.size() == 10);
 }
 
+TEST_CASE("a fit goes as far as the records ask for, and its interval holds what it found") {
+  std::vector<Record> records = runs(10);
+  for (const double slower : {0.6, 1.5, 2.0}) {
+    CAPTURE(slower);
+    records = runs(10);
+    for (Record& record : records) record.measured.step_time_s = predict(record, library).step_time->predicted * slower;
+    const FittedProfile fitted = calibrate(records, ceiling(), library);
+    const FittedConstant& found = fitted.constants.front();
+    CHECK(fitted.after.mean < 0.05);
+    CHECK(std::abs(fitted.after.bias) < 0.03);
+    CHECK(found.interval.low < found.after);
+    CHECK(found.interval.high > found.after);
+    CHECK_FALSE(found.at_the_edge);
+  }
+}
+
+TEST_CASE("a fit that would need more than ten times a constant says that the records do not determine it") {
+  std::vector<Record> records = runs(10);
+  for (Record& record : records) record.measured.step_time_s = predict(record, library).step_time->predicted * 100;
+  CHECK(calibrate(records, ceiling(), library).constants.front().at_the_edge);
+}
+
 TEST_CASE("the written profile extends the fitted one and loads") {
   FittedProfile fitted = calibrate(runs(10), ceiling(), library);
   const auto profile = nlohmann::json::parse(profile_json(fitted));
