@@ -2,9 +2,12 @@
 
 #include "base/refusal.hpp"
 #include "command_line.hpp"
+#include "cost/calibration.hpp"
+#include "estimate/balance.hpp"
 #include "exchange/exchange.hpp"
 #include "exit_code.hpp"
 #include "plan/feasibility.hpp"
+#include "topology/topology.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
@@ -27,8 +30,10 @@ int run_export(const Words& words, const Console& console) {
   if (int{megatron} + int{deepspeed} + int{torchtitan} != 1) {
     throw UsageError("export: one of --megatron, --deepspeed and --torchtitan");
   }
-  const Scenario scenario = load_scenario(file, overrides, default_library(console.executable));
+  const Library library = default_library(console.executable);
+  Scenario scenario = load_scenario(file, overrides, library);
   refuse_errors(scenario.path, check_layout(scenario));
+  balance_partition(scenario, build_topology(scenario.cluster), calibration_of(scenario, library));
   if (!scenario.model.plain_layers.empty()) throw UsageError("export: no framework knows a list of plain layers");
   keep_apart(scenario.files, {{"--output", output}});
   const Exported exported = megatron    ? export_megatron(scenario)

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "exchange/exchange.hpp"
+#include "spec/recipe.hpp"
 
 namespace stagecraft {
 namespace {
@@ -63,6 +64,8 @@ void add_experts(Line& line, const MoeSpec& moe, const RunSpec& run, std::int64_
   if (flex) line.flag("moe-enable-deepep");
   line.set("expert-model-parallel-size", run.parallel.expert);
   if (run.parallel.expert_tensor > 0) line.set("expert-tensor-parallel-size", run.parallel.expert_tensor);
+  line.leave(run.experts.fp8_dispatch, "experts.fp8_dispatch");
+  line.leave(run.experts.imbalance > 0, "experts.imbalance");
   if (run.experts.router_padding) line.flag("moe-router-padding-for-quantization");
   if (run.overlap.expert) line.flag("overlap-moe-expert-parallel-comm");
   if (run.overlap.delay_weight_grad) line.flag("delay-wgrad-compute");
@@ -98,6 +101,7 @@ void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {
 void add_context(Line& line, const ParallelSpec& parallel) {
   line.set("context-parallel-size", parallel.context);
   if (parallel.context == 1) return;
+  line.leave(!parallel.zig_zag, "parallel.zig_zag");
   switch (parallel.context_method) {
     case ContextMethod::ring:
       return line.set("cp-comm-type", std::string("p2p"));
@@ -153,11 +157,64 @@ void add_offload(Line& line, const RunSpec& run, const ModelSpec& model) {
   line.set("cpu-offloading-num-layers", offload.activation_blocks == 0 ? model.blocks : offload.activation_blocks);
 }
 
+// Layers per stage in Megatron-LM's letters (core/transformer/pipeline_parallel_layer_layout.py): embedding,
+// transformer blocks, modules of multi-token prediction, loss. It says how many virtual stages there are, too.
+void add_layout(Line& line, const std::vector<std::int64_t>& blocks, std::int64_t predictions) {
+  std::string layout = "E";
+  for (std::size_t stage = 0; stage < blocks.size(); ++stage) {
+    if (stage > 0) layout += "|";
+    if (blocks[stage] > 0) layout += blocks[stage] == 1 ? "t" : fmt::format("t*{}", blocks[stage]);
+  }
+  if (predictions > 0) layout += predictions == 1 ? "m" : fmt::format("m*{}", predictions);
+  line.set("pipeline-model-parallel-layout", fmt::format("\"{}L\"", layout));
+}
+
+// What a run asks of kernels, states and buffers: Megatron-LM has a word for some of it.
+void add_kernels(Line& line, const RunSpec& run) {
+  const RunSpec usual;
+  if (run.framework == Framework::transformer_engine) line.set("transformer-impl", std::string("transformer_engine"));
+  if (run.attention_kernel == AttentionKernel::unfused) line.set("attention-backend", std::string("unfused"));
+  line.leave(run.attention_kernel == AttentionKernel::fused_softmax, "attention_kernel: fused_softmax");
+  line.leave(!run.fused_kernels, "fused_kernels");
+  if (run.loss_kernel == LossKernel::fused) line.flag("cross-entropy-loss-fusion");
+  line.leave(run.loss_kernel == LossKernel::full_fp32 || run.loss_kernel == LossKernel::chunked, "loss_kernel");
+  if (run.optimizer == Optimizer::sgd) line.set("optimizer", std::string("sgd"));
+  line.leave(run.optimizer != Optimizer::sgd && run.optimizer != Optimizer::adam, "optimizer");
+  const bool wide = run.precision == Precision::bf16_mixed || run.precision == Precision::fp8_mixed;
+  if (wide && bytes_of(recipe_of(run)).gradient < 4) line.flag("grad-reduce-in-bf16");
+  line.leave(run.gradient_compression != GradientCompression::none, "gradient_compression");
+  if (run.gradient_bucket_bytes != usual.gradient_bucket_bytes) {
+    line.set("ddp-bucket-size", std::llround(run.gradient_bucket_bytes / bytes_of(recipe_of(run)).gradient));
+  }
+  line.leave(!run.batch.lengths.empty(), "batch.lengths");
+  line.leave(run.data_loading_s > 0, "data_loading");
+}
+
+void add_sharding(Line& line, const RunSpec& run) {
+  if (run.zero_stage >= 1) line.flag("use-distributed-optimizer");
+  if (run.zero_stage < 2) return;
+  if (run.parallel.pipeline > 1) return line.leave(true, "zero_stage 2 and 3");
+  line.flag("use-megatron-fsdp");
+  line.set("data-parallel-sharding-strategy", std::string(run.zero_stage == 2 ? "optim_grads" : "optim_grads_params"));
+}
+
+void add_overlap(Line& line, const RunSpec& run) {
+  if (run.overlap.gradient_reduce) line.flag("overlap-grad-reduce");
+  if (run.overlap.parameter_gather) line.flag("overlap-param-gather");
+  if (run.overlap.tensor) line.flag("tp-comm-overlap");
+  if (!run.overlap.pipeline && run.parallel.pipeline > 1) line.flag("no-overlap-p2p-communication");
+  line.leave(run.overlap.slowdown > 0, "overlap.slowdown");
+}
+
 void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
   const ParallelSpec& parallel = run.parallel;
   line.set("tensor-model-parallel-size", parallel.tensor);
   line.set("pipeline-model-parallel-size", parallel.pipeline);
-  if (parallel.virtual_stages > 1) line.set("num-virtual-stages-per-pipeline-rank", parallel.virtual_stages);
+  if (run.partition.rule == PartitionRule::explicit_list) {
+    add_layout(line, run.partition.blocks_per_stage, model.prediction_modules);
+  } else if (parallel.virtual_stages > 1) {
+    line.set("num-virtual-stages-per-pipeline-rank", parallel.virtual_stages);
+  }
   add_context(line, parallel);
   if (parallel.sequence_parallel) line.flag("sequence-parallel");
   const std::string placement = to_text(parallel.placement);
@@ -197,15 +254,14 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
       break;
   }
   add_recompute(line, run, model);
-  if (run.zero_stage >= 1) line.flag("use-distributed-optimizer");
-  line.leave(run.zero_stage >= 2, "zero_stage 2 and 3");
-  if (run.overlap.gradient_reduce) line.flag("overlap-grad-reduce");
-  if (run.overlap.parameter_gather) line.flag("overlap-param-gather");
-  if (run.overlap.tensor) line.flag("tp-comm-overlap");
+  add_sharding(line, run);
+  add_overlap(line, run);
+  add_kernels(line, run);
   if (!run.gradient_accumulation_fusion) line.flag("no-gradient-accumulation-fusion");
   const bool usual = run.schedule.name == "1f1b" || run.schedule.name == "interleaved-1f1b";
   line.leave(!usual, "schedule (Megatron-LM runs 1F1B and interleaved 1F1B)");
-  line.leave(run.partition.rule != PartitionRule::uniform, "parallel.partition");
+  const bool cut = run.partition.rule == PartitionRule::uniform || run.partition.rule == PartitionRule::explicit_list;
+  line.leave(!cut, "parallel.partition");
   add_offload(line, run, model);
 }
 

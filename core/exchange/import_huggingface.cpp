@@ -175,6 +175,9 @@ std::string name_of(const std::string& file, const char* type) {
   return name.empty() || name == "config" ? type : name;
 }
 
+// What models are trained at for most of their tokens, whatever their positions reach to later on.
+constexpr std::int64_t usual_tokens = 8192;
+
 }  // namespace
 
 Imported import_huggingface(std::string_view text, const std::string& file, const ImportRequest& request) {
@@ -188,7 +191,8 @@ Imported import_huggingface(std::string_view text, const std::string& file, cons
   model["hidden"] = hidden;
   model["blocks"] = needed(config, "num_hidden_layers n_layer num_layers");
   if (const auto words = config.integer("vocab_size")) model["vocabulary"] = *words;
-  model["sequence_length"] = config.integer("max_position_embeddings n_positions").value_or(512);
+  const std::int64_t positions = config.integer("max_position_embeddings n_positions").value_or(512);
+  model["sequence_length"] = positions;
   model["attention"] = attention_of(config, family, hidden);
   bool gated = family.gated;
   const std::string activation = activation_of(config, gated);
@@ -211,8 +215,12 @@ Imported import_huggingface(std::string_view text, const std::string& file, cons
   draft.json["description"] = "Imported from a Hugging Face configuration.";
   draft.json["model"] = model;
   set_degrees(draft, config, {}, request.gpus == 0 ? request.gpus_per_node : request.gpus, request);
-  draft.json["batch"] = {{"micro", 1}, {"accumulation", 1}};
+  draft.json["batch"] = {{"micro", 1}, {"global", draft.json["parallel"]["data"]}};
   draft.assumed.emplace_back("parallel and batch: data parallelism with one sequence per GPU; the file has no run");
+  const std::int64_t tokens = std::min(positions, usual_tokens);
+  draft.json["sequence_length"] = tokens;
+  draft.assumed.push_back("sequence_length: " + std::to_string(tokens) +
+                          " tokens; the file says only how far positions reach (" + std::to_string(positions) + ")");
   return finished(draft, config);
 }
 

@@ -26,7 +26,7 @@ constexpr const char* without_effect =
     "ckpt_format dist_ckpt_strictly rotary_base rotary_percent norm_epsilon moe_router_load_balancing_type "
     "moe_aux_loss_coeff moe_z_loss_coeff moe_router_score_function moe_router_enable_expert_bias "
     "moe_router_bias_update_rate moe_router_topk_scaling_factor moe_router_dtype moe_permute_fusion moe_grouped_gemm "
-    "mtp_loss_scaling_factor attention_softmax_in_fp32 disable_bias_linear transformer_impl rdzv_id rdzv_backend "
+    "mtp_loss_scaling_factor attention_softmax_in_fp32 disable_bias_linear rdzv_id rdzv_backend "
     "rdzv_endpoint manual_gc manual_gc_interval log_params_norm log_num_zeros_in_grad "
     "no_create_attention_mask_in_dataloader";
 
@@ -260,6 +260,63 @@ void set_numbers(ForeignConfig& config, Json& scenario) {
   const bool wide = on(config, "accumulate_allreduce_grads_in_fp32");
   if (fp16 && wide) scenario["fp32_gradients"] = true;
   if (on(config, "use_flash_attn")) scenario["attention_kernel"] = "flash_2";
+  if (config.text("attention_backend").value_or("") == "unfused") scenario["attention_kernel"] = "unfused";
+  if (config.text("transformer_impl").value_or("") == "transformer_engine")
+    scenario["framework"] = "transformer_engine";
+  if (on(config, "grad_reduce_in_bf16")) scenario["fp32_gradients"] = false;
+  if (on(config, "cross_entropy_loss_fusion")) scenario["loss_kernel"] = "fused";
+}
+
+void set_optimizer(ForeignConfig& config, Draft& draft) {
+  const std::string name = config.text("optimizer").value_or("adam");
+  draft.json["optimizer"] = name == "sgd" ? "sgd" : "adam";
+  if (name != "sgd" && name != "adam") draft.assumed.push_back("optimizer: " + name + " is rehearsed as adam");
+}
+
+void set_sharding(ForeignConfig& config, Json& scenario) {
+  const auto strategy = config.text("data_parallel_sharding_strategy");
+  const bool sharded = on(config, "use_megatron_fsdp") || on(config, "use_custom_fsdp");
+  scenario["zero_stage"] = on(config, "use_distributed_optimizer") ? 1 : 0;
+  if (!sharded) return;
+  const std::string words = strategy.value_or("optim_grads_params");
+  constexpr std::array<const char*, 4> stages{"no_shard", "optim", "optim_grads", "optim_grads_params"};
+  const auto* const known = std::find(stages.begin(), stages.end(), words);
+  if (known == stages.end()) {
+    config.refuse("data_parallel_sharding_strategy", "no_shard, optim, optim_grads or optim_grads_params",
+                  "optim_grads_params");
+  }
+  scenario["zero_stage"] = known - stages.begin();
+}
+
+void set_experts_run(ForeignConfig& config, Draft& draft) {
+  Json& parallel = draft.json["parallel"];
+  const std::string dispatcher = config.text("moe_token_dispatcher_type").value_or("alltoall");
+  if (dispatcher != "alltoall" && dispatcher != "flex" && dispatcher != "allgather") {
+    config.refuse("moe_token_dispatcher_type", "alltoall, flex or allgather", "alltoall");
+  }
+  const bool deep = on(config, "moe_enable_deepep");
+  if (deep && dispatcher != "flex" && config.text("moe_token_dispatcher_type")) {
+    config.refuse("moe_enable_deepep", "moe_token_dispatcher_type flex", "flex");
+  }
+  if (dispatcher == "flex" || deep) draft.json["experts"]["dispatcher"] = "deduplicated";
+  if (dispatcher == "allgather")
+    draft.assumed.emplace_back("moe_token_dispatcher_type: allgather is timed as alltoall");
+  for (const char* word : {"moe_router_padding_for_fp8", "moe_router_padding_for_quantization"}) {
+    if (on(config, word)) draft.json["experts"]["router_padding"] = true;
+  }
+  const auto expert = config.integer("expert_model_parallel_size", 1, 1 << 20);
+  const auto share = config.integer("expert_tensor_parallel_size", 1, 1024);
+  if (share) parallel["expert_tensor"] = *share;
+  if (!expert) return;
+  parallel["expert"] = *expert;
+  const auto experts = config.integer("num_experts");
+  const std::int64_t ranks = parallel["tensor"].get<std::int64_t>() * parallel["context"].get<std::int64_t>() *
+                             parallel["data"].get<std::int64_t>() /
+                             std::max<std::int64_t>(1, share.value_or(parallel["tensor"].get<std::int64_t>()));
+  if (ranks % *expert == 0 && (!experts || *experts % *expert == 0)) return;
+  config.refuse(
+      "expert_model_parallel_size",
+      fmt::format("a divisor of num_experts ({}) and of the {} ranks of a pipeline rank", experts.value_or(0), ranks));
 }
 
 }  // namespace
@@ -304,31 +361,30 @@ Imported import_megatron(std::string_view text, const std::string& file, const I
   const auto blocks = draft.json["model"]["blocks"].get<std::int64_t>();
   parallel["virtual_stages"] = virtual_stages_of(config, blocks, degrees.pipeline);
   parallel["sequence_parallel"] = on(config, "sequence_parallel");
-  if (const auto expert = config.integer("expert_model_parallel_size", 1, 1 << 20)) parallel["expert"] = *expert;
-  if (const auto share = config.integer("expert_tensor_parallel_size", 1, 1024)) parallel["expert_tensor"] = *share;
+  set_experts_run(config, draft);
   if (on(config, "use_tp_pp_dp_mapping")) parallel["placement"] = "tensor-context-pipeline-data";
   set_context_method(config, parallel);
   set_batch(config, draft);
   if (const auto sequence = config.integer("seq_length")) draft.json["sequence_length"] = *sequence;
   set_numbers(config, draft.json);
+  set_optimizer(config, draft);
   set_recompute(config, draft);
   set_offload(config, draft.json);
-  draft.json["zero_stage"] = on(config, "use_distributed_optimizer") ? 1 : 0;
+  set_sharding(config, draft.json);
   Json overlap;
   overlap["gradient_reduce"] = on(config, "overlap_grad_reduce");
   overlap["parameter_gather"] = on(config, "overlap_param_gather");
   overlap["tensor"] = on(config, "tp_comm_overlap");
+  if (on(config, "no_overlap_p2p_communication")) overlap["pipeline"] = false;
+  if (const auto numbers = config.integer("ddp_bucket_size", 1, std::int64_t{1} << 40)) {
+    const bool wide = draft.json.value("fp32_gradients", draft.json["precision"] != "fp16_mixed");
+    draft.json["gradient_bucket"] = fmt::format("{} B", *numbers * (wide ? 4 : 2));
+  }
   if (on(config, "overlap_moe_expert_parallel_comm")) {
     overlap["expert"] = true;
     if (on(config, "delay_wgrad_compute")) overlap["delay_weight_grad"] = true;
   }
   draft.json["overlap"] = overlap;
-  const std::string dispatcher = config.text("moe_token_dispatcher_type").value_or("alltoall");
-  const bool deep = on(config, "moe_enable_deepep");
-  if (dispatcher == "flex" || deep) draft.json["experts"]["dispatcher"] = "deduplicated";
-  for (const char* word : {"moe_router_padding_for_fp8", "moe_router_padding_for_quantization"}) {
-    if (on(config, word)) draft.json["experts"]["router_padding"] = true;
-  }
   if (on(config, "enable_cuda_graph") || config.text("cuda_graph_impl").value_or("none") != "none") {
     draft.json["cuda_graphs"] = true;
   }

@@ -125,6 +125,11 @@ double settled(const std::vector<double>& values, std::size_t warm_up) {
   return rest.size() % 2 == 1 ? rest[middle] : (rest[middle - 1] + rest[middle]) / 2;
 }
 
+/// Intervals that the median is taken over.
+std::size_t settled_count(std::size_t values, std::size_t warm_up) {
+  return values > warm_up ? values - warm_up : values;
+}
+
 std::string record_of(const Observed& observed, const std::string& id, std::size_t warm_up, std::string_view base) {
   using Json = nlohmann::ordered_json;
   Json record = Json::object();
@@ -134,7 +139,7 @@ std::string record_of(const Observed& observed, const std::string& id, std::size
     record = Json::parse(document.root().dump());
   }
   record["id"] = id;
-  record["group"] = "observed";
+  if (!record.contains("group")) record["group"] = "observed";
   record["kind"] = "measured";
   Json& measured = record["measured"];
   if (!measured.is_object()) measured = Json::object();
@@ -150,7 +155,8 @@ std::string record_of(const Observed& observed, const std::string& id, std::size
   }
   record["notes"] =
       fmt::format("Median of {} intervals of a {} log behind the first {}.",
-                  std::max(observed.step_times_s.size(), observed.tokens_per_s.size()), observed.framework, warm_up);
+                  settled_count(std::max(observed.step_times_s.size(), observed.tokens_per_s.size()), warm_up),
+                  observed.framework, warm_up);
   return Json::array({record}).dump(2) + "\n";
 }
 

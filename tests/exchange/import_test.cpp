@@ -208,6 +208,72 @@ TEST_CASE("experts and latent attention come back from Megatron-LM") {
   CHECK(modules("mlp").recompute == Recompute::none);
 }
 
+TEST_CASE("what Megatron-LM has a word for comes back from it, and nothing else goes missing without a word") {
+  Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
+  scenario.run.parallel.data = 64;
+  scenario.run.batch.global = 64;
+  RunSpec& run = scenario.run;
+  const auto again = [&] { return read(import_megatron(export_megatron(scenario).text, "exported", {})).run; };
+  const auto left = [&](const std::string& what) {
+    const std::vector<std::string> lines = export_megatron(scenario).left_out;
+    return std::count_if(lines.begin(), lines.end(), [&](const auto& line) { return line.find(what) == 0; }) == 1;
+  };
+  run.optimizer = Optimizer::sgd;
+  run.framework = Framework::transformer_engine;
+  run.attention_kernel = AttentionKernel::unfused;
+  run.loss_kernel = LossKernel::fused;
+  run.overlap.gradient_reduce = true;
+  run.gradient_bucket_bytes = 80e6;
+  run.recipe = StateRecipe::mixed_16bit_and_fp32_gradients;
+  const RunSpec same = again();
+  CHECK(same.optimizer == run.optimizer);
+  CHECK(same.framework == run.framework);
+  CHECK(same.attention_kernel == run.attention_kernel);
+  CHECK(same.loss_kernel == run.loss_kernel);
+  CHECK(same.gradient_bucket_bytes == 80e6);
+  CHECK_FALSE(same.fp32_gradients);
+  run.zero_stage = 3;
+  CHECK(again().zero_stage == 3);
+  run.zero_stage = 2;
+  CHECK(again().zero_stage == 2);
+  run.experts.imbalance = 0.5;
+  run.experts.fp8_dispatch = true;
+  run.fused_kernels = false;
+  run.gradient_compression = GradientCompression::fp32;
+  run.data_loading_s = 1;
+  run.overlap.slowdown = 0.2;
+  run.optimizer = Optimizer::adafactor;
+  for (const char* what : {"experts.imbalance", "experts.fp8_dispatch", "fused_kernels", "gradient_compression",
+                           "data_loading", "overlap.slowdown", "optimizer"}) {
+    CAPTURE(what);
+    CHECK(left(what));
+  }
+  run.parallel.pipeline = 4;
+  run.overlap.pipeline = false;
+  CHECK_FALSE(again().overlap.pipeline);
+  CHECK(left("zero_stage"));
+  run.partition = {PartitionRule::explicit_list, {16, 16, 15, 14}, {}};
+  CHECK_THAT(export_megatron(scenario).text, Catch::Contains("\"Et*16|t*16|t*15|t*14mL\""));
+}
+
+TEST_CASE("contradictions about experts are refused in Megatron-LM's words") {
+  Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
+  scenario.run.parallel.data = 64;
+  scenario.run.batch.global = 64;
+  const std::string text = export_megatron(scenario).text;
+  const auto refused = [&](const std::string& more, const char* key) {
+    CAPTURE(more);
+    CHECK_THROWS_WITH(import_megatron(text + more, "x", {}), Catch::Contains(key));
+  };
+  refused(" --expert-model-parallel-size 3", "expert_model_parallel_size");
+  refused(" --moe-token-dispatcher-type carrier", "moe_token_dispatcher_type");
+  refused(" --moe-token-dispatcher-type alltoall --moe-enable-deepep", "moe_enable_deepep");
+  refused(" --use-megatron-fsdp --data-parallel-sharding-strategy all", "data_parallel_sharding_strategy");
+  const Imported gathered = import_megatron(text + " --moe-token-dispatcher-type allgather", "x", {});
+  CHECK(std::any_of(gathered.assumed.begin(), gathered.assumed.end(),
+                    [](const std::string& line) { return line.find("allgather") != std::string::npos; }));
+}
+
 TEST_CASE("a DeepSpeed configuration gives batch, ZeRO and offload, and comes back the same") {
   const char* const text = R"({
     "train_batch_size": 256, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2,

@@ -48,6 +48,9 @@ TEST_CASE("a record keeps what it was given and gets what was measured") {
   CHECK(text.find("\"gpus\": 8") != std::string::npos);
   CHECK(text.find("\"step_time_s\": 2.0") != std::string::npos);
   CHECK(text.find("\"note\": \"kept\"") != std::string::npos);
+  CHECK(text.find("\"group\": \"observed\"") != std::string::npos);
+  CHECK(text.find("Median of 2 intervals") != std::string::npos);
+  CHECK(record_of(seen, "mine", 1, R"({"group": "ours"})").find("\"group\": \"ours\"") != std::string::npos);
 }
 
 TEST_CASE("a text that is no log is refused") {
