@@ -218,8 +218,20 @@ ScheduleSpec read_schedule(const JsonNode& node, Reading& reading) {
   return schedule;
 }
 
-OverlapSpec read_overlap(const JsonNode& node, Reading& reading) {
+/// DistributedDataParallel reduces behind the backward pass, fully sharded data parallelism gathers ahead too; the
+/// others do either only when told.
+OverlapSpec usual_overlap(const JsonNode& scenario, const RunSpec& run) {
   OverlapSpec overlap;
+  const auto framework = scenario.find("framework");
+  if (!framework || !framework->is(JsonKind::string)) return overlap;
+  const std::string name = read_string(*framework);
+  const bool replicas = run.parallel.data * run.parallel.context > 1, sharded = name == "fsdp";
+  overlap.gradient_reduce = replicas && (sharded || name == "torch_ddp");
+  overlap.parameter_gather = replicas && sharded && run.zero_stage > 0;
+  return overlap;
+}
+
+OverlapSpec read_overlap(const JsonNode& node, OverlapSpec overlap, Reading& reading) {
   ObjectReader fields(node, "/overlap", reading);
   constexpr const char* reason = "what a framework does unless told otherwise";
   fields.defaulted("gradient_reduce", overlap.gradient_reduce, read_boolean, text_of_bool, reason);
@@ -265,7 +277,8 @@ Precision usual_precision(const GpuSpec& gpu) {
 AttentionKernel usual_attention_kernel(const GpuSpec& gpu) {
   if (gpu.architecture == "cpu") return AttentionKernel::unfused;
   if (gpu.architecture == "volta" || gpu.architecture == "turing") return AttentionKernel::fused_softmax;
-  return gpu.architecture == "blackwell" ? AttentionKernel::flash_4 : AttentionKernel::flash_2;
+  if (gpu.architecture == "blackwell") return AttentionKernel::flash_4;
+  return gpu.architecture == "hopper" ? AttentionKernel::flash_3 : AttentionKernel::flash_2;
 }
 
 void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& run) {
@@ -289,10 +302,17 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
 void read_communication(ObjectReader& scenario, RunSpec& run) {
   scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 3), text_of,
                      "every replica holds all optimizer states");
-  const bool overlaps = scenario.optional("overlap", run.overlap,
-                                          [&](const JsonNode& node) { return read_overlap(node, scenario.reading()); });
-  if (!overlaps)
+  const OverlapSpec usual = usual_overlap(scenario.object(), run);
+  run.overlap = usual;
+  const bool overlaps = scenario.optional(
+      "overlap", run.overlap, [&](const JsonNode& node) { return read_overlap(node, usual, scenario.reading()); });
+  if (!overlaps && usual.gradient_reduce) {
+    scenario.note("overlap",
+                  usual.parameter_gather ? "gradients, parameters, pipeline sends" : "gradients, pipeline sends",
+                  "what the framework does unless told otherwise");
+  } else if (!overlaps) {
     scenario.note("overlap", "pipeline sends only", "gradients and parameters travel while nothing else runs");
+  }
   scenario.optional("cuda_graphs", run.cuda_graphs, read_boolean);
   scenario.optional("host", run.host, [&](const JsonNode& node) { return read_host(node, scenario.reading()); });
   scenario.optional("data_loading", run.data_loading_s,

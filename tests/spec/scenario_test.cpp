@@ -60,6 +60,28 @@ TEST_CASE("what the scenario says is no default") {
   CHECK(scenario.run.steps == 3);
 }
 
+TEST_CASE("what overlaps unless told otherwise is the framework's habit, where there are replicas") {
+  const auto overlap = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"parallel.data=2", "batch.global=64"});
+    return small(more).run.overlap;
+  };
+  CHECK_FALSE(overlap({}).gradient_reduce);
+  CHECK(overlap({"framework=torch_ddp"}).gradient_reduce);
+  CHECK_FALSE(overlap({"framework=torch_ddp", "zero_stage=1"}).parameter_gather);
+  CHECK(overlap({"framework=fsdp", "zero_stage=3"}).gradient_reduce);
+  CHECK(overlap({"framework=fsdp", "zero_stage=3"}).parameter_gather);
+  CHECK_FALSE(overlap({"framework=fsdp", "zero_stage=0"}).parameter_gather);
+  CHECK_FALSE(overlap({"framework=fsdp", "zero_stage=3", "overlap.parameter_gather=false"}).parameter_gather);
+  CHECK(overlap({"framework=fsdp", "zero_stage=3", "overlap.parameter_gather=false"}).gradient_reduce);
+  CHECK_FALSE(small({"framework=fsdp", "parallel.data=1"}).run.overlap.gradient_reduce);
+}
+
+TEST_CASE("the usual attention kernel is that of the GPU's generation") {
+  CHECK(small({R"(cluster={"extends": "selene", "nodes": 1})"}).run.attention_kernel == AttentionKernel::flash_2);
+  CHECK(small({R"(cluster={"extends": "eos", "nodes": 1})"}).run.attention_kernel == AttentionKernel::flash_3);
+  CHECK(small({R"(cluster={"extends": "hgx-b200", "nodes": 1})"}).run.attention_kernel == AttentionKernel::flash_4);
+}
+
 TEST_CASE("every field reaches its struct") {
   const Scenario scenario = parsed(R"({
     "name": "all", "description": "every field", "model": "llama-3-8b", "cluster": {"extends": "eos", "nodes": 4},
@@ -67,11 +89,11 @@ TEST_CASE("every field reaches its struct") {
                  "context_method": "all_gather", "zig_zag": false, "ulysses": 2, "expert": 2, "expert_tensor": 1, "partition": [4, 4, 4, 4, 4, 4, 4, 4]},
     "batch": {"global": 64, "micro": 2, "lengths": [{"length": 512, "share": 1}],
               "ramp_up": {"start": 8, "increment": 4, "samples": 1000}}, "sequence_length": 4096,
-    "experts": {"dispatcher": "deduplicated", "fp8_dispatch": true, "imbalance": 0.25, "seed": 3},
+    "experts": {"dispatcher": "deduplicated", "fp8_dispatch": true, "router_padding": true, "imbalance": 0.25, "seed": 3},
     "fp8_scaling": "per_block", "gradient_compression": "int8",
     "schedule": {"name": "interleaved-1f1b", "group_size": 4, "memory_limit": 2.5, "waves": 2},
     "precision": "fp8_mixed", "fp32_gradients": false, "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
-    "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true},
+    "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true, "delay_weight_grad": true},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
     "host": {"garbage_collection": {"pause": "150 ms", "every_steps": 20, "together": true}},
     "sharding": {"group": 0, "unit": "stage", "prefetch": 1, "reshard_after_forward": true, "reduce_scatter": false},
@@ -103,6 +125,7 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.batch.ramp_up->samples == 1000);
   CHECK(run.experts.dispatcher == Dispatcher::deduplicated);
   CHECK(run.experts.fp8_dispatch);
+  CHECK(run.experts.router_padding);
   CHECK(run.experts.imbalance == 0.25);
   CHECK(run.experts.seed == 3);
   CHECK(run.fp8_scaling == Fp8Scaling::per_block);
@@ -128,6 +151,7 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.overlap.tensor);
   CHECK_FALSE(run.overlap.context);
   CHECK(run.overlap.expert);
+  CHECK(run.overlap.delay_weight_grad);
   CHECK_FALSE(run.scatter_gather);
   CHECK_FALSE(run.fused_kernels);
   CHECK_FALSE(run.gradient_accumulation_fusion);
