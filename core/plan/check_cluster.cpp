@@ -32,6 +32,41 @@ void check_rank_file(const PlacementSpec& placement, std::int64_t world, std::in
   }
 }
 
+std::string quoted(BytesPerSecond rate) {
+  return fmt::format("\"{}\"", to_text(rate));
+}
+
+// The label and what is achieved are two fields: who changes one may forget the other.
+void check_rates(const ClusterSpec& cluster, Findings& findings) {
+  constexpr double usual = 0.75;  // NICs of the shipped clusters reach 0.8 to 0.98 of their label
+  const auto above = [&](std::string pointer, const std::string& what, BytesPerSecond achieved,
+                         BytesPerSecond nominal) {
+    findings.push_back({Severity::error, "achieved-above-nominal", std::move(pointer),
+                        fmt::format("{} achieves {}, expected at most the {} that it is labelled with", what,
+                                    to_text(achieved), to_text(nominal)),
+                        quoted(nominal)});
+  };
+  for (std::size_t i = 0; i < cluster.node.wires.size(); ++i) {
+    const WireSpec& wire = cluster.node.wires[i];
+    if (wire.achieved <= wire.nominal) continue;
+    above(fmt::format("/cluster/node/wires/{}/achieved", i), wire.from + "-" + wire.to, wire.achieved, wire.nominal);
+  }
+  const FabricSpec& fabric = cluster.fabric;
+  if (fabric.kind == FabricKind::none) return;
+  constexpr const char* pointer = "/cluster/fabric/nic_achieved";
+  if (fabric.nic_achieved > fabric.nic_nominal) {
+    above(pointer, "a NIC", fabric.nic_achieved, fabric.nic_nominal);
+  } else if (fabric.nic_achieved.value < usual * fabric.nic_nominal.value) {
+    findings.push_back(
+        {Severity::note, "nic-far-below-label", pointer,
+         fmt::format(
+             "a NIC achieves {}, {:.0f} % of the {} that it is labelled with, and times follow what it achieves",
+             to_text(fabric.nic_achieved), 100 * fabric.nic_achieved.value / fabric.nic_nominal.value,
+             to_text(fabric.nic_nominal)),
+         quoted(fabric.nic_nominal * 0.96)});
+  }
+}
+
 }  // namespace
 
 void check_cluster(const Scenario& scenario, Findings& findings) {
@@ -42,6 +77,7 @@ void check_cluster(const Scenario& scenario, Findings& findings) {
     findings.push_back({Severity::error, "no-gpus", "/cluster/node", "a node of the cluster has no GPU", ""});
     return;
   }
+  check_rates(cluster, findings);
   constexpr std::int64_t beyond = std::int64_t{1} << 62;
   const std::int64_t gpus = capped_product({cluster.nodes, per_node}, beyond);
   const std::int64_t without_data = capped_product({parallel.tensor, parallel.context, parallel.pipeline}, beyond);

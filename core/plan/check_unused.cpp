@@ -48,6 +48,11 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const bool overlaps = overlap.gradient_reduce || overlap.parameter_gather || overlap.tensor || overlap.expert ||
                         (overlap.context && parallel.context > 1);
   const bool own_order = to_text(parallel.placement) != to_text(PlacementSpec{});
+  const bool one_pass = one_rank && run.batch.global <= run.batch.micro * parallel.data;
+  const bool deduplicates = run.experts.dispatcher == Dispatcher::deduplicated;
+  const bool pads_rows = run.precision == Precision::fp8_mixed && run.framework == Framework::transformer_engine &&
+                         scenario.model.moe.experts > 0 && scenario.model.moe.capacity_factor <= 0 &&
+                         !(deduplicates && parallel.expert > 1);
   constexpr const char* of_blocks = "plain layers are given by their cost alone";
   for (const Unused& unused : {
            Unused{overlap.slowdown > 0 && !overlaps, "/overlap/slowdown", "no collective runs beside kernels", "0"},
@@ -89,10 +94,19 @@ void check_unused(const Scenario& scenario, Findings& findings) {
                   "true"},
            Unused{run.overlap.expert && parallel.expert == 1, "/overlap/expert",
                   "the experts are not spread, so nothing is dispatched", "false"},
-           Unused{run.overlap.delay_weight_grad && !run.overlap.expert, "/overlap/delay_weight_grad",
+           Unused{run.overlap.expert && parallel.expert > 1 && one_pass, "/overlap/expert",
+                  "the step has one micro-batch, and its passes have none of another one beside them", "false"},
+           Unused{run.overlap.delay_weight_grad && (!run.overlap.expert || parallel.expert == 1),
+                  "/overlap/delay_weight_grad",
                   "weight gradients wait only for exchanges of experts that overlap (overlap.expert)", "false"},
-           Unused{run.experts.router_padding && run.precision != Precision::fp8_mixed, "/experts/router_padding",
-                  "no product runs in fp8", "false"},
+           Unused{run.experts.router_padding && !pads_rows, "/experts/router_padding",
+                  "rows are padded only for fp8 products of TransformerEngine's experts, without a capacity, where the "
+                  "dispatcher does not pad them",
+                  "false"},
+           Unused{deduplicates && parallel.expert == 1, "/experts/dispatcher",
+                  "the experts are not spread, so nothing is dispatched", "all_to_all"},
+           Unused{run.experts.seed != 0 && run.experts.imbalance == 0, "/experts/seed",
+                  "every expert has its even share", "0"},
            Unused{run.experts.imbalance > 0 && parallel.expert == 1, "/experts/imbalance",
                   "the experts are not spread: one rank works on all of them", "0"},
            Unused{run.experts.fp8_dispatch && parallel.expert == 1, "/experts/fp8_dispatch",

@@ -52,6 +52,23 @@ TEST_CASE("more ranks than GPUs name the data degree that fits, or the nodes tha
   CHECK(nodes.nearest == "4");
 }
 
+TEST_CASE("what a NIC achieves goes with its label: never above it, and far below is worth a note", "[plan]") {
+  Scenario sample = scenario(2, 4, 2, 2);
+  const BytesPerSecond label = sample.cluster.fabric.nic_nominal;
+  sample.cluster.fabric.nic_achieved = label * 0.9;
+  CHECK(check_feasible(sample).empty());
+  sample.cluster.fabric.nic_nominal = label * 0.5;
+  const Finding above = finding(sample, "achieved-above-nominal");
+  CHECK(above.severity == Severity::error);
+  CHECK(above.pointer == "/cluster/fabric/nic_achieved");
+  sample.cluster.fabric.nic_nominal = label * 2;
+  CHECK(finding(sample, "nic-far-below-label").severity == Severity::note);
+  CHECK(finding(sample, "achieved-above-nominal").code.empty());
+  sample.cluster.fabric.nic_nominal = label;
+  sample.cluster.node.wires.front().achieved = sample.cluster.node.wires.front().nominal * 1.5;
+  CHECK(finding(sample, "achieved-above-nominal").pointer == "/cluster/node/wires/0/achieved");
+}
+
 TEST_CASE("GPUs that stay idle are worth a note, not an error", "[plan]") {
   const Scenario sample = scenario(8, 4, 2, 10);
   CHECK(finding(sample, "idle-gpus").severity == Severity::note);
@@ -219,6 +236,51 @@ TEST_CASE("a setting that changes nothing is noted, at its place", "[plan]") {
   busy.run.parallel.sequence_parallel = true;
   CHECK(pointers_of(busy) ==
         std::vector<std::string>{"/gradient_bucket", "/overlap/parameter_gather", "/scatter_gather"});
+}
+
+TEST_CASE("settings of experts that change nothing are noted", "[plan]") {
+  const auto noted = [](const Scenario& sample, const char* pointer) {
+    for (const Finding& found : check_feasible(sample)) {
+      if (found.code == "no-effect" && found.pointer == pointer) return true;
+    }
+    return false;
+  };
+  Scenario busy = scenario(1, 1, 8, 1);
+  busy.model.moe.experts = 8;
+  busy.model.moe.top_k = 2;
+  busy.model.moe.ffn_hidden = 1024;
+  busy.run.parallel.expert = 8;
+  busy.run.batch = {32, 1};
+  busy.run.precision = Precision::fp8_mixed;
+  busy.run.framework = Framework::transformer_engine;
+  busy.run.overlap.expert = busy.run.overlap.delay_weight_grad = busy.run.experts.router_padding = true;
+  busy.run.experts.imbalance = 0.2;
+  busy.run.experts.seed = 3;
+  const char* const all[] = {"/overlap/expert", "/overlap/delay_weight_grad", "/experts/router_padding",
+                             "/experts/dispatcher", "/experts/seed"};
+  for (const char* pointer : all) CHECK_FALSE(noted(busy, pointer));
+  Scenario other = busy;
+  other.run.batch = {8, 1};  // one micro-batch
+  CHECK(noted(other, "/overlap/expert"));
+  other = busy;
+  other.run.overlap.expert = false;
+  CHECK(noted(other, "/overlap/delay_weight_grad"));
+  other = busy;
+  other.run.experts.dispatcher = Dispatcher::deduplicated;
+  CHECK(noted(other, "/experts/router_padding"));
+  CHECK_FALSE(noted(other, "/experts/dispatcher"));
+  other.run.parallel.expert = 1;
+  CHECK(noted(other, "/experts/dispatcher"));
+  CHECK(noted(other, "/overlap/delay_weight_grad"));
+  other = busy;
+  other.model.moe.capacity_factor = 1;
+  CHECK(noted(other, "/experts/router_padding"));
+  other = busy;
+  other.run.framework = Framework::megatron;
+  CHECK(noted(other, "/experts/router_padding"));
+  other = busy;
+  other.run.experts.imbalance = 0;
+  CHECK(noted(other, "/experts/seed"));
 }
 
 TEST_CASE("gradients turned into the format that they have, and a reduction that nobody shards, are noted", "[plan]") {
