@@ -29,16 +29,19 @@ const Record& record_of(const std::vector<Record>& records, const std::string& i
 }  // namespace
 
 int run_validate(const Words& words, const Console& console) {
-  std::string file, format, output, svg, id;
+  std::string file, format, output, svg, id, calibration;
   bool hold_out = false, on_simgrid = false;
   const auto app = make_app(
       "validate", "Holds predictions against published measurements, per source.",
       {{"validate scenarios/records/published.json", "errors of step time, memory, bubble; ranking of layouts"},
        {"validate my-runs.json --format json", "for programs: every group and every record"},
        {"validate my-runs.json --svg scatter.svg", "predicted over measured step times as a picture"},
-       {"validate my-runs.json --record my-run-7", "the scenario that a record became, and what was inferred"}});
+       {"validate my-runs.json --record my-run-7", "the scenario that a record became, and what was inferred"},
+       {"validate my-runs.json --calibration mine.json", "with a profile that calibrate wrote"}});
   app->add_option("FILE", file, "Records: a list of measured runs; see docs/validation.md")->required();
   app->add_option("--record", id, "Only this record, with its scenario")->type_name("ID");
+  app->add_option("--calibration", calibration, "Predict every record with this profile, not the one of its mapping")
+      ->type_name("NAME");
   app->add_option("--svg", svg, "Write a scatter plot of step times")->type_name("FILE");
   app->add_flag("--leave-one-group-out", hold_out,
                 "Fit the constants that step times have shaped again without each group, and predict it; minutes");
@@ -54,7 +57,10 @@ int run_validate(const Words& words, const Console& console) {
   const StepTimer timer = on_simgrid ? StepTimer(simulated_step_time) : StepTimer{};
 
   const Library library = default_library(console.executable);
-  const std::vector<Record> records = read_records(file);
+  std::vector<Record> records = read_records(file);
+  for (Record& record : records) {
+    if (!calibration.empty()) record.calibration = calibration;
+  }
   std::string text;
   if (!id.empty()) {
     text = to_text(predict(record_of(records, id, file), library, timer));

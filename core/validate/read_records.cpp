@@ -77,6 +77,7 @@ Record read_record(const JsonNode& node, std::size_t index) {
   record.kernel = fields.text("kernel");
   record.overlap = fields.text("overlap");
   record.notes = fields.text("notes");
+  record.calibration = fields.text("calibration");
   record.interconnect = fields.text("interconnect");
   record.gpus = fields.count("gpus");
   record.nodes = fields.count("nodes");

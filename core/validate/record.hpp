@@ -70,6 +70,7 @@ struct RecordMeasured {
 struct Record {
   std::string id, group, date, cite, kind;
   std::string gpu, interconnect, precision, recompute, offload, kernel, overlap, notes;
+  std::string calibration;  // instead of the one that the mapping chooses; empty: none
   std::optional<double> gpu_memory_gb;
   std::optional<std::int64_t> gpus, nodes, micro_batch, global_batch, layers_last_stage;
   std::optional<bool> flash_attention;

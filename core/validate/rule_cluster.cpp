@@ -109,6 +109,7 @@ void map_cluster(Draft& draft) {
     infer(draft, "/cluster/fabric/nic_nominal", fmt::format("{:.6g} Gb/s", nic),
           fmt::format("{:.6g} Gb/s per node, shared evenly by one adapter per GPU", all_nics));
   }
+  if (!record.calibration.empty()) return set(draft, "/calibration", record.calibration);
   const std::string hardware = hardware_of(draft, *machine);
   if (hardware.empty()) {
     draft.mapping.no_step_time = fmt::format("no hardware profile of {} exists", record.gpu);

@@ -189,6 +189,14 @@ Record experts_on_two_nodes(const char* overlap) {
 
 }  // namespace
 
+TEST_CASE("a record that names a profile is predicted with it") {
+  Record record = gpt_on_two_nodes();
+  record.calibration = "a100-hdr+megatron-2022";
+  const Mapping mapping = map_record(record);
+  CHECK(parse_scenario(mapping.scenario, "sample", {}, library).calibration == "a100-hdr+megatron-2022");
+  CHECK_FALSE(inferred(mapping, "/calibration"));
+}
+
 TEST_CASE("a record's words choose the dispatcher, what hides it and what it holds of the GPU") {
   struct Case {
     const char* overlap;
