@@ -94,7 +94,8 @@ int run_search(const Words& words, const Console& console) {
         candidate_scenario(request, run, winner.candidate, "Best of a search: " + describe(winner.candidate), write));
   }
   write_output(console, output, text);
-  return run.result.ranking.empty() ? does_not_fit : ok;
+  if (!run.result.ranking.empty()) return ok;
+  return run.result.too_large.empty() ? invalid_input : does_not_fit;
 }
 
 }  // namespace stagecraft::cli

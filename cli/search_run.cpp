@@ -139,8 +139,11 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
                           scenario.run.batch.global);
   std::vector<Candidate> candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
   if (candidates.empty())
-    throw UsageError(fmt::format("no layout multiplies to {} GPUs with a global batch of {} in the space asked for",
-                                 run.gpus, scenario.run.batch.global));
+    throw UsageError(
+        fmt::format("--vary: the values asked for leave no layout of {} GPUs with a global batch of {}: degrees must "
+                    "multiply to the "
+                    "GPUs, micro-batches fill the batch, ZeRO needs data ranks, and several chunks a pipeline",
+                    run.gpus, scenario.run.batch.global));
   (void)search_objectives(options.objectives, scenario.run.training);
   std::vector<std::string> files;
   const SweepIdentity identity = identify(request, scenario, library, files);

@@ -76,7 +76,7 @@ std::string search_text(const SearchRun& run, const std::vector<Sensitivity>& se
   const SearchResult& result = run.result;
   std::string text = head_of(run);
   if (result.ranking.empty()) {
-    text += "\nNothing fits.";
+    text += result.too_large.empty() ? "\nNothing can run." : "\nNothing fits.";
     const auto least = std::min_element(
         result.too_large.begin(), result.too_large.end(),
         [](const auto& a, const auto& b) { return a.judgement.peak_memory_bytes < b.judgement.peak_memory_bytes; });

@@ -122,10 +122,27 @@ Plan plan_of(const Scenario& scenario, std::vector<std::int64_t> blocks) {
   return make_plan(listed);
 }
 
-/// Working sets, buffers and fixed lines depend on what a stage holds; what they exceed the memory by is taken from the
-/// room until the real peaks fit.
+/// Whether every rank holds its stages.
+bool fit(const Scenario& scenario, const Schedule& schedule, const std::vector<std::int64_t>& blocks) {
+  const Plan cut = plan_of(scenario, blocks);
+  const std::vector<double> excess = excess_of(cut, lower(schedule, cut));
+  return std::all_of(excess.begin(), excess.end(), [](double bytes) { return bytes <= 0; });
+}
+
+std::vector<std::int64_t> blocks_by_time(const Plan& plan, const std::vector<LayerLoad>& loads,
+                                         const std::vector<double>& paces) {
+  std::vector<StageRoom> rooms;
+  for (const double pace : paces) rooms.push_back({0, endless, pace});
+  return blocks_of(plan, *cut_by_time(loads, rooms));  // there are as many pieces as stages at least
+}
+
+/// The cut that memory leaves alone, if it fits: no other is faster. Else each stage of a rank gets its share of the
+/// memory. Working sets, buffers and fixed lines depend on what a stage holds; what they exceed the memory by is taken
+/// from the room until the real peaks fit.
 std::vector<std::int64_t> blocks_that_fit(const Scenario& scenario, const Plan& plan, const Schedule& schedule,
                                           const std::vector<LayerLoad>& loads, const std::vector<double>& paces) {
+  std::vector<std::int64_t> fastest = blocks_by_time(plan, loads, paces);
+  if (fit(scenario, schedule, fastest)) return fastest;
   std::vector<StageRoom> rooms = empty_rooms(plan, schedule, paces);
   constexpr int most_attempts = 16;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -193,9 +210,7 @@ void balance_partition(Scenario& scenario, const Topology& topology, const Calib
   const std::vector<double> paces = paces_of(plan, costs, topology);
   std::vector<std::int64_t> blocks;
   if (rule == PartitionRule::time) {
-    std::vector<StageRoom> rooms;
-    for (const double pace : paces) rooms.push_back({0, endless, pace});
-    blocks = blocks_of(plan, *cut_by_time(loads, rooms));  // there are as many pieces as stages at least
+    blocks = blocks_by_time(plan, loads, paces);
   } else {
     Findings findings;
     const Schedule schedule = compute_schedule(scenario, plan, costs, topology, findings);
