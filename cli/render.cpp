@@ -10,7 +10,7 @@
 namespace stagecraft::cli {
 
 int run_render(const Words& words, const Console& console) {
-  std::string view, file, output, against, size = "1600x900", theme = "light";
+  std::string view, file, output, against, size, theme = "light";
   double scale = 1;
   bool simulate = false;
   std::vector<std::string> overrides;
@@ -29,7 +29,7 @@ int run_render(const Words& words, const Console& console) {
   add_overrides(*app, overrides);
   app->add_option("--output", output, "The picture; its ending chooses: .png or .svg")->required();
   app->add_option("--against", against, "A second trace, for compare");
-  app->add_option("--size", size, "WIDTHxHEIGHT in pixels (1600x900)");
+  app->add_option("--size", size, "WIDTHxHEIGHT in pixels (1600x900; a timeline is as high as its rows)");
   app->add_option("--scale", scale, "Device pixels per pixel, of PNG (1)")->check(CLI::Range(0.5, 8.0));
   app->add_option("--theme", theme, "light or dark (light)")->check(CLI::IsMember({"light", "dark"}));
   app->add_flag("--simulate", simulate, "Simulate a scenario before it is drawn");
@@ -41,9 +41,9 @@ int run_render(const Words& words, const Console& console) {
         "stagecraft-gui is neither beside stagecraft nor on the PATH: it is built where Qt 6 is found (on Debian: apt "
         "install qt6-base-dev qt6-svg-dev). `stagecraft simulate FILE --trace step.svg` draws a timeline without it");
   }
-  std::vector<std::string> command{program,   "--render", view, file,      "--output",
-                                   output,    "--size",   size, "--scale", fmt::format("{}", scale),
-                                   "--theme", theme};
+  std::vector<std::string> command{
+      program, "--render", view, file, "--output", output, "--scale", fmt::format("{}", scale), "--theme", theme};
+  if (!size.empty()) command.insert(command.end(), {"--size", size});
   for (const std::string& one : overrides) command.insert(command.end(), {"--set", one});
   if (!against.empty()) command.insert(command.end(), {"--against", against});
   if (simulate) command.emplace_back("--simulate");

@@ -40,7 +40,7 @@ std::string memory_section(const Report& report, const TextStyle& style) {
     const std::string filled = padded(bar(stage.peak_memory_bytes.value / report.memory_limit_bytes, 8), 9);
     out += fmt::format("  {:>4} {:>7.2f}  {}", stage.pipeline_rank, stage.peak_memory_bytes.value / 1073741824.0,
                        stage.fits ? style.green(filled) : style.red(filled));
-    for (const Bytes& bytes : stage.memory) out += fmt::format("{:>7.2f}", bytes.value / 1073741824.0);
+    for (const Bytes& bytes : stage.memory) out += fmt::format(" {:>6.2f}", bytes.value / 1073741824.0);
     const auto dominating = static_cast<std::size_t>(stage.dominating);
     out += fmt::format("  {:<9}  {}{}\n", short_names[dominating], stage.peak_op,
                        stage.fits ? "" : style.red("  over the limit"));

@@ -50,6 +50,8 @@ void write_picture(const QString& path, QSize size, double scale, const std::fun
   write_bytes(path, bytes.data());
 }
 
+constexpr int highest = 8000;  // of a picture that is as high as its rows
+
 }  // namespace
 
 void require_fonts() {
@@ -66,10 +68,15 @@ void write_widget_picture(QWidget& widget, const QString& path, double scale) {
 }
 
 void write_timeline_picture(const TimelineView& view, const QString& path, double scale) {
-  const QSize size(view.label_width + static_cast<int>(view.axis.width), std::clamp(full_height(view), 120, 8000));
+  const QSize size(view.label_width + static_cast<int>(view.axis.width), std::clamp(full_height(view), 120, highest));
   TimelineView whole = view;
   whole.scroll_y = 0;
   write_picture(path, size, scale, [&](QPainter& painter) { paint_timeline(painter, size, whole); });
+}
+
+QSize with_every_row(const std::vector<Source>& sources, QSize least) {
+  const int full = full_height(whole_view(sources, least, false, QApplication::font()));
+  return {least.width(), std::clamp(full, least.height(), highest)};
 }
 
 void write_whole_timeline(const std::vector<Source>& sources, QSize size, bool dark, const QString& path,

@@ -135,6 +135,7 @@ RenderRequest parse_render(const QStringList& words) {
       request.output = value();
     } else if (word == "--size") {
       request.size = size_of(value());
+      request.size_given = true;
     } else if (word == "--scale") {
       request.scale = value().toDouble();
     } else if (word == "--theme") {
@@ -203,8 +204,9 @@ void render(QApplication& application, const RenderRequest& request, const Libra
     if (tab != ViewTab::schedule && tab != ViewTab::sweep) require_figures(window, window.evaluator(), request.view);
     window.show_view(tab);
     if (tab == ViewTab::timeline) {
-      return write_whole_timeline(window.timeline_page().timeline().view().sources, request.size, request.dark,
-                                  request.output, request.scale);
+      const std::vector<Source>& sources = window.timeline_page().timeline().view().sources;
+      const QSize size = request.size_given ? request.size : with_every_row(sources, request.size);
+      return write_whole_timeline(sources, size, request.dark, request.output, request.scale);
     }
     QWidget& page = *window.page(tab);
     application.processEvents();

@@ -15,6 +15,7 @@ namespace stagecraft::gui {
 struct RenderRequest {
   QString view, file, output, against;
   QSize size{1600, 900};
+  bool size_given = false;  // else a timeline is as high as its rows
   double scale = 1;
   bool dark = false, simulate = false;
   std::vector<std::string> overrides;  // as --set takes them

@@ -115,6 +115,22 @@ TEST_CASE("two traces are drawn compared, with the tables filled, twice with the
   CHECK(bytes[0].find("forward") != std::string::npos);
 }
 
+TEST_CASE("a timeline is as high as its rows unless a size is asked for, and never lower than usual") {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("a.png");
+  const auto size_of = [&](const QString& shown, const QStringList& more = {}) {
+    const Ended ended = run_gui(QStringList{"--render", "timeline", shown, "-o", path} + more);
+    CAPTURE(ended.errors.toStdString());
+    REQUIRE(ended.code == 0);
+    return QImage(path).size();
+  };
+  const QString deep = STAGECRAFT_SOURCE_DIR "/scenarios/gpt-145b-selene.json";  // eight pipeline ranks
+  CHECK(size_of(scenario) == QSize(1600, 900));
+  CHECK(size_of(deep).height() > 1000);
+  CHECK(size_of(deep).width() == 1600);
+  CHECK(size_of(deep, {"--size", "1000x700"}) == QSize(1000, 700));
+}
+
 TEST_CASE("SVG of the timeline, in dark, of a changed scenario") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("a.svg");
