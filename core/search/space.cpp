@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/input_error.hpp"
+#include "plan/partition.hpp"
 #include "schedule/family.hpp"
 
 namespace stagecraft {
@@ -64,12 +66,27 @@ struct Grid {
   const Scenario& scenario;
   const SearchSpace& space;
   std::vector<Candidate>& found;
+  std::map<std::pair<std::int64_t, std::int64_t>, bool>& balanced;  // by pipeline and virtual stages
 
   bool cuts_evenly(const ParallelSpec& parallel) const {
     const std::int64_t layers = scenario.model.plain_layers.empty()
                                     ? scenario.model.blocks
                                     : static_cast<std::int64_t>(scenario.model.plain_layers.size());
     return layers % (parallel.pipeline * parallel.virtual_stages) == 0;
+  }
+
+  /// Whether balancing by parameters comes to the same stages as equal blocks, which are tried too.
+  bool balanced_anyway(const ParallelSpec& parallel) const {
+    const auto [known, added] = balanced.try_emplace({parallel.pipeline, parallel.virtual_stages}, false);
+    if (!added) return known->second;
+    RunSpec run = scenario.run;
+    run.parallel = parallel;
+    run.partition = {};
+    const std::vector<StageLayers> equal = partition_layers(scenario.model, run);
+    run.partition.rule = PartitionRule::parameters;
+    const std::vector<StageLayers> cut = partition_layers(scenario.model, run);
+    const auto same = [](const StageLayers& a, const StageLayers& b) { return a.first == b.first && a.last == b.last; };
+    return known->second = std::equal(equal.begin(), equal.end(), cut.begin(), cut.end(), same);
   }
 
   void add_homes(Candidate candidate) const {
@@ -103,6 +120,8 @@ struct Grid {
           if (space.partition.size() > 1 && uniform && !even) continue;
           if (space.timed_where_uneven && partition == PartitionRule::time && even) continue;
           if (space.partition.size() > 1 && !uniform && one_stage) continue;
+          const bool by_parameters = space.timed_where_uneven && partition == PartitionRule::parameters;
+          if (by_parameters && even && balanced_anyway(candidate.parallel)) continue;
           candidate.partition = partition;
           add_homes(candidate);
         }
@@ -289,7 +308,8 @@ SearchSpace usual_space(const Scenario& scenario, const SearchSpace& asked, std:
 
 std::vector<Candidate> candidates_of(const Scenario& scenario, const SearchSpace& space, std::int64_t gpus) {
   std::vector<Candidate> found;
-  const Grid grid{scenario, space, found};
+  std::map<std::pair<std::int64_t, std::int64_t>, bool> balanced;
+  const Grid grid{scenario, space, found, balanced};
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t pipeline : space.pipeline) {
       for (const std::int64_t context : space.context) {

@@ -112,6 +112,42 @@ TEST_CASE("degrees of every candidate multiply to the GPUs, and no two are alike
   }
 }
 
+TEST_CASE("the usual search tries what makes sense for a layout, and what is asked for everywhere", "[search]") {
+  const SearchContext context = context_of("gpt-1.7b", 4, 32);  // 24 blocks, a small embedding
+  std::int64_t timed = 0, sharded = 0;
+  for (const Candidate& each : all_candidates(context)) {
+    const std::int64_t stages = each.parallel.pipeline * each.parallel.virtual_stages;
+    const bool even = context.scenario.model.blocks % stages == 0;
+    if (each.partition == PartitionRule::uniform) CHECK(even);
+    if (each.partition == PartitionRule::time) CHECK_FALSE(even);
+    if (each.zero_stage > 1) CHECK(each.parallel.pipeline == 1);
+    timed += each.partition == PartitionRule::time ? 1 : 0;
+    sharded += each.zero_stage > 1 ? 1 : 0;
+    if (each.partition != PartitionRule::parameters || !even) continue;
+    // Where blocks divide, balancing by parameters is tried only if it gives other stages.
+    Scenario scenario = scenario_of(context, each);
+    const std::vector<StageLayers> balanced = make_plan(scenario).stages;
+    scenario.run.partition.rule = PartitionRule::uniform;
+    const std::vector<StageLayers> equal = make_plan(scenario).stages;
+    CHECK(std::any_of(balanced.begin(), balanced.end(), [&](const StageLayers& stage) {
+      const auto i = static_cast<std::size_t>(&stage - balanced.data());
+      return stage.first != equal[i].first || stage.last != equal[i].last;
+    }));
+  }
+  CHECK(timed > 0);
+  CHECK(sharded > 0);
+  SearchSpace asked;
+  asked.zero_stage = {2};
+  asked.partition = {PartitionRule::time};
+  bool even = false, pipelined = false;
+  for (const Candidate& each : all_candidates(context, asked)) {
+    even = even || context.scenario.model.blocks % (each.parallel.pipeline * each.parallel.virtual_stages) == 0;
+    pipelined = pipelined || each.parallel.pipeline > 1;
+  }
+  CHECK(even);
+  CHECK(pipelined);
+}
+
 TEST_CASE("the closed form and the memory of a candidate are those of its scenario", "[search]") {
   const SearchContext context = context_of("gpt-1.7b", 2, 32);
   Scenario scenario = context.scenario;
