@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/input_error.hpp"
 #include "base/refusal.hpp"
 #include "estimate/balance.hpp"
 #include "estimate/compute_schedule.hpp"
@@ -46,10 +47,26 @@ std::int64_t gpus_of(const ClusterSpec& cluster) {
   return cluster.nodes * gpus_per_node(cluster.node);
 }
 
+/// Nodes and global batch come from options of their own, if these are given.
+std::vector<InputProblem> in_the_options_words(std::vector<InputProblem> problems, const SearchRequest& request) {
+  for (InputProblem& problem : problems) {
+    if (problem.file != "--set") continue;
+    const char* option = problem.pointer == "/cluster/nodes" && request.gpus > 0          ? "--gpus"
+                         : problem.pointer == "/batch/global" && request.global_batch > 0 ? "--global-batch"
+                                                                                          : nullptr;
+    if (option != nullptr) problem.file = option;
+  }
+  return problems;
+}
+
 Scenario load_request(const SearchRequest& request, const Library& library) {
-  const std::vector<std::string> overrides = search_overrides(request, library);
-  if (!request.file.empty()) return load_scenario(request.file, overrides, library);
-  return parse_scenario(scenario_text(request), "search", overrides, library);
+  try {
+    const std::vector<std::string> overrides = search_overrides(request, library);
+    if (!request.file.empty()) return load_scenario(request.file, overrides, library);
+    return parse_scenario(scenario_text(request), "search", overrides, library);
+  } catch (const InputError& error) {
+    throw InputError(in_the_options_words(error.problems(), request));
+  }
 }
 
 /// Candidates are judged on several threads.

@@ -24,6 +24,17 @@ TEST_CASE("a search without a layout that fits says so and ends with 4") {
   CHECK_THAT(found.output, Catch::Contains("Nothing fits"));
 }
 
+TEST_CASE("a search in which nothing can run says that, ends with 3, and names the option that is wrong") {
+  // Eight key-value heads do not divide by 16 tensor ranks.
+  const Outcome found = run_program({"search", "--model", "llama-3-8b", "--cluster", "selene", "--gpus", "32",
+                                     "--global-batch", "128", "--estimate", "--vary", "parallel.tensor=16"});
+  CHECK(found.exit_code == 3);
+  CHECK_THAT(found.output, Catch::Contains("Nothing can run") && Catch::Contains("key-value heads"));
+  const Outcome nodes = run_program({"suggest", "tiny-gpt", "--gpus", "2", "--cluster", "host-2core"});
+  CHECK(nodes.exit_code == 3);
+  CHECK_THAT(nodes.messages, Catch::Contains("--gpus: /cluster/nodes"));
+}
+
 TEST_CASE("hostile searches end with one message") {
   const std::string file = shipped("gpt-1.7b-selene");
   CHECK(run_program({"search"}).exit_code == 2);
