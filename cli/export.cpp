@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "base/refusal.hpp"
@@ -7,10 +8,26 @@
 #include "exchange/exchange.hpp"
 #include "exit_code.hpp"
 #include "plan/feasibility.hpp"
+#include "plan/plan.hpp"
 #include "topology/topology.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
+namespace {
+
+/// Frameworks take the number of blocks in each stage, whatever rule they come from.
+void list_blocks(Scenario& scenario) {
+  if (scenario.run.partition.rule == PartitionRule::uniform) return;
+  const Plan plan = make_plan(scenario);
+  std::vector<std::int64_t> blocks;
+  for (const StageLayers& stage : plan.stages) {
+    const auto from = plan.layers.begin() + stage.first, to = plan.layers.begin() + stage.last;
+    blocks.push_back(std::count_if(from, to, [](const Layer& layer) { return layer.kind == LayerKind::block; }));
+  }
+  scenario.run.partition = {PartitionRule::explicit_list, std::move(blocks), {}};
+}
+
+}  // namespace
 
 int run_export(const Words& words, const Console& console) {
   std::string file, output;
@@ -33,8 +50,9 @@ int run_export(const Words& words, const Console& console) {
   const Library library = default_library(console.executable);
   Scenario scenario = load_scenario(file, overrides, library);
   refuse_errors(scenario.path, check_layout(scenario));
-  balance_partition(scenario, build_topology(scenario.cluster), calibration_of(scenario, library));
   if (!scenario.model.plain_layers.empty()) throw UsageError("export: no framework knows a list of plain layers");
+  balance_partition(scenario, build_topology(scenario.cluster), calibration_of(scenario, library));
+  list_blocks(scenario);
   keep_apart(scenario.files, {{"--output", output}});
   const Exported exported = megatron    ? export_megatron(scenario)
                             : deepspeed ? export_deepspeed(scenario)

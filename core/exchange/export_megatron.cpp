@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "exchange/exchange.hpp"
 #include "spec/recipe.hpp"
@@ -157,15 +158,22 @@ void add_offload(Line& line, const RunSpec& run, const ModelSpec& model) {
   line.set("cpu-offloading-num-layers", offload.activation_blocks == 0 ? model.blocks : offload.activation_blocks);
 }
 
+std::string letters(const char* letter, std::int64_t count) {
+  if (count < 1) return "";
+  return count == 1 ? letter : fmt::format("{}*{}", letter, count);
+}
+
 // Layers per stage in Megatron-LM's letters (core/transformer/pipeline_parallel_layer_layout.py): embedding,
-// transformer blocks, modules of multi-token prediction, loss. It says how many virtual stages there are, too.
+// transformer blocks, modules of multi-token prediction, loss. It says how many virtual stages there are, too. The list
+// counts the modules as blocks, behind all others.
 void add_layout(Line& line, const std::vector<std::int64_t>& blocks, std::int64_t predictions) {
+  std::int64_t left = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0}) - predictions;
   std::string layout = "E";
   for (std::size_t stage = 0; stage < blocks.size(); ++stage) {
-    if (stage > 0) layout += "|";
-    if (blocks[stage] > 0) layout += blocks[stage] == 1 ? "t" : fmt::format("t*{}", blocks[stage]);
+    const std::int64_t plain = std::min(blocks[stage], left);
+    left -= plain;
+    layout += (stage > 0 ? "|" : "") + letters("t", plain) + letters("m", blocks[stage] - plain);
   }
-  if (predictions > 0) layout += predictions == 1 ? "m" : fmt::format("m*{}", predictions);
   line.set("pipeline-model-parallel-layout", fmt::format("\"{}L\"", layout));
 }
 

@@ -7,9 +7,11 @@
 #include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "exchange/draft.hpp"
+#include "exchange/megatron_layout.hpp"
 
 namespace stagecraft {
 namespace {
@@ -273,6 +275,22 @@ void set_optimizer(ForeignConfig& config, Draft& draft) {
   if (name != "sgd" && name != "adam") draft.assumed.push_back("optimizer: " + name + " is rehearsed as adam");
 }
 
+void set_layout(ForeignConfig& config, Json& scenario, std::int64_t pipeline) {
+  const auto text = config.text("pipeline_model_parallel_layout");
+  if (!text) return;
+  const auto blocks = blocks_of_layout(*text);
+  if (!blocks) config.refuse("pipeline_model_parallel_layout", "a layout of E, t, m, L and |", "\"Et*2|t*2L\"");
+  const auto stages = static_cast<std::int64_t>(blocks->size());
+  const Json& model = scenario["model"];
+  const std::int64_t layers = model["blocks"].get<std::int64_t>() + model.value("prediction_modules", std::int64_t{0});
+  if (stages % pipeline != 0 || std::accumulate(blocks->begin(), blocks->end(), std::int64_t{0}) != layers) {
+    config.refuse("pipeline_model_parallel_layout",
+                  fmt::format("a multiple of {} stages that hold {} blocks in all", pipeline, layers));
+  }
+  scenario["parallel"]["virtual_stages"] = stages / pipeline;
+  scenario["parallel"]["partition"] = *blocks;
+}
+
 void set_sharding(ForeignConfig& config, Json& scenario) {
   const auto strategy = config.text("data_parallel_sharding_strategy");
   const bool sharded = on(config, "use_megatron_fsdp") || on(config, "use_custom_fsdp");
@@ -360,6 +378,7 @@ Imported import_megatron(std::string_view text, const std::string& file, const I
   Json& parallel = draft.json["parallel"];
   const auto blocks = draft.json["model"]["blocks"].get<std::int64_t>();
   parallel["virtual_stages"] = virtual_stages_of(config, blocks, degrees.pipeline);
+  set_layout(config, draft.json, degrees.pipeline);
   parallel["sequence_parallel"] = on(config, "sequence_parallel");
   set_experts_run(config, draft);
   if (on(config, "use_tp_pp_dp_mapping")) parallel["placement"] = "tensor-context-pipeline-data";

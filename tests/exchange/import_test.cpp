@@ -2,6 +2,7 @@
 
 #include "exchange/exchange.hpp"
 #include "exchange/foreign_config.hpp"
+#include "exchange/megatron_layout.hpp"
 #include "spec/scenario.hpp"
 
 using namespace stagecraft;
@@ -252,8 +253,39 @@ TEST_CASE("what Megatron-LM has a word for comes back from it, and nothing else 
   run.overlap.pipeline = false;
   CHECK_FALSE(again().overlap.pipeline);
   CHECK(left("zero_stage"));
-  run.partition = {PartitionRule::explicit_list, {16, 16, 15, 14}, {}};
+  run.partition = {PartitionRule::explicit_list, {16, 16, 15, 15}, {}};
   CHECK_THAT(export_megatron(scenario).text, Catch::Contains("\"Et*16|t*16|t*15|t*14mL\""));
+}
+
+TEST_CASE("a layout of Megatron-LM's letters says how many blocks each stage has") {
+  using Blocks = std::vector<std::int64_t>;
+  CHECK(blocks_of_layout("Et*3|t*2L") == Blocks{3, 2});
+  CHECK(blocks_of_layout("E|(t|)*2t,mL") == Blocks{0, 1, 1, 2});
+  Blocks deepseek_on_h100(32, 2);
+  deepseek_on_h100.front() = deepseek_on_h100.back() = 1;
+  CHECK(blocks_of_layout("Et|(tt|)*30mL") == deepseek_on_h100);
+  for (const char* text :
+       {"Ex", "E(t", "Et)", "E((((((((((t))))))))))", "E(t*60000)*60000", "t*99999999999999999999"}) {
+    CAPTURE(text);
+    CHECK_FALSE(blocks_of_layout(text));
+  }
+  Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
+  scenario.run.parallel.data = 64;
+  scenario.run.batch.global = 64;
+  scenario.run.parallel.pipeline = 2;
+  scenario.run.parallel.virtual_stages = 2;
+  scenario.run.partition = {PartitionRule::explicit_list, {16, 16, 16, 14}, {}};
+  const std::string text = export_megatron(scenario).text;
+  const RunSpec run = read(import_megatron(text, "exported", {})).run;
+  CHECK(run.partition.blocks_per_stage == Blocks{16, 16, 16, 14});
+  CHECK(run.parallel.virtual_stages == 2);
+  const auto refused = [&](const char* layout) {
+    CHECK_THROWS_WITH(import_megatron(text + " --pipeline-model-parallel-layout " + layout, "x", {}),
+                      Catch::Contains("pipeline_model_parallel_layout"));
+  };
+  refused("Et*31|t*30L");  // without the module of multi-token prediction
+  refused("Et*31|t*30|mL");
+  refused("Ez");
 }
 
 TEST_CASE("contradictions about experts are refused in Megatron-LM's words") {
