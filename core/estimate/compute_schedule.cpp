@@ -11,6 +11,7 @@
 #include "schedule/check.hpp"
 #include "schedule/csv_text.hpp"
 #include "schedule/family.hpp"
+#include "schedule/flushes.hpp"
 
 namespace stagecraft {
 namespace {
@@ -73,8 +74,8 @@ Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const Cost
       spec, {plan.degrees.pipeline, plan.micro_batches, static_cast<std::int32_t>(plan.run.parallel.virtual_stages)});
   request.times = stage_durations(plan, costs, topology);
   const FamilyEntry& entry = entry_of(scenario);
-  refuse_errors(scenario.path, entry.refuse(request));
-  Schedule schedule = entry.generate(request);
+  refuse_errors(scenario.path, refuse_with_flushes(entry, request));
+  Schedule schedule = generate_with_flushes(entry, request);
   if (schedule.placement.size() > 1 && plan.run.overlap.gradient_reduce) {
     findings.push_back(
         {Severity::note, "no-effect", "/overlap/gradient_reduce",

@@ -233,6 +233,7 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
   }
   if (run.cuda_graphs) line.flag("enable-cuda-graph");
   line.leave(run.schedule.run_ahead > 0, "schedule.run_ahead");
+  line.leave(run.schedule.flushes > 1, "schedule.flushes");
   if (run.host.collection_pause_s > 0 && run.host.collects_together) {
     line.flag("manual-gc");
     line.set("manual-gc-interval", static_cast<std::int64_t>(std::max(1.0, std::round(run.host.collection_every))));

@@ -95,9 +95,10 @@ Exported export_torchtitan(const Scenario& scenario) {
     out.left_out.push_back(fmt::format("model ({} has no flavor in torchtitan)", scenario.model.name));
   }
   if (run.precision == Precision::fp8_mixed) out.text += "converters = [\"float8\"]\n";
-  out.text += fmt::format("\n[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\n",
-                          parallel.pipeline > 1 ? run.batch.global / parallel.data : run.batch.micro, run.batch.global,
-                          run.sequence_length);
+  out.text +=
+      fmt::format("\n[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\n",
+                  parallel.pipeline > 1 ? run.batch.global / parallel.data / run.schedule.flushes : run.batch.micro,
+                  run.batch.global, run.sequence_length);
   const std::int64_t group = run.sharding.group;
   const bool shards = run.zero_stage == 3;
   const std::int64_t shard = !shards     ? 1

@@ -92,6 +92,8 @@ void set_batch(ForeignConfig& config, Draft& draft, std::int64_t data, std::int6
     }
   }
   draft.json["batch"] = {{"global", all}, {"micro", micro}};
+  if (pipeline > 1)
+    draft.json["schedule"]["flushes"] = all / (local * data);  // each accumulation step drains (train.py)
 }
 
 void set_recompute(ForeignConfig& config, Json& scenario) {
@@ -168,7 +170,7 @@ Imported import_torchtitan(std::string_view text, const std::string& file, const
     const std::string word = schedule;
     const bool chunks = word == "interleaved-1f1b" || word == "interleaved-zb" || word == "zbv" || word == "looped-bfs";
     if (chunks) parallel["virtual_stages"] = 2;
-    draft.json["schedule"] = schedule;
+    draft.json["schedule"]["name"] = schedule;
   }
   const bool sharded = data * degrees.context > 1;
   draft.json["zero_stage"] = sharded && shard != 1 ? 3 : 0;

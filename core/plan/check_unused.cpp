@@ -40,8 +40,8 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const bool one_rank = parallel.pipeline == 1;
   const bool no_buckets = run.gradient_bucket_bytes != usual.gradient_bucket_bytes;
   const bool whole_sends = one_rank || parallel.tensor == 1 || parallel.sequence_parallel;
-  const bool has_options =
-      run.schedule.group_size || run.schedule.memory_limit || run.schedule.waves != 1 || run.schedule.run_ahead != 0;
+  const bool has_options = run.schedule.group_size || run.schedule.memory_limit || run.schedule.waves != 1 ||
+                           run.schedule.run_ahead != 0 || run.schedule.flushes != 1;
   const bool full_precision = run.precision == Precision::fp32 || run.precision == Precision::tf32;
   constexpr const char* without_replicas = "there is one replica, so no gradients are reduced";
   const OverlapSpec& overlap = run.overlap;
@@ -71,6 +71,8 @@ void check_unused(const Scenario& scenario, Findings& findings) {
                   "/offload/activation_blocks", "activations stay on the GPU (offload.activations)", "0"},
            Unused{run.schedule.run_ahead != 0 && one_rank, "/schedule/run_ahead",
                   "there is one pipeline rank, which has nobody to run ahead of", "0"},
+           Unused{run.schedule.flushes != 1 && one_rank && run.schedule.csv.empty(), "/schedule/flushes",
+                  "there is one pipeline rank, and nothing drains", "1"},
            Unused{!run.overlap.pipeline && one_rank, "/overlap/pipeline",
                   "there is one pipeline rank, so nothing is sent", "true"},
            Unused{run.overlap.tensor && parallel.tensor == 1, "/overlap/tensor", "the tensor group has one rank",

@@ -249,6 +249,7 @@ ScheduleRequest request_of(const ScheduleSpec& spec, const PipelineShape& shape)
   request.memory_limit = spec.memory_limit;
   request.waves = static_cast<std::int32_t>(spec.waves);
   request.run_ahead = static_cast<std::int32_t>(spec.run_ahead);
+  request.flushes = static_cast<std::int32_t>(spec.flushes);
   if (spec.group_size) request.group_size = static_cast<std::int32_t>(*spec.group_size);
   return request;
 }

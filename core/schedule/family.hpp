@@ -21,6 +21,7 @@ struct ScheduleRequest {
   std::optional<double> memory_limit;      // zb-auto, zbv-auto: in full-stage activations
   std::int32_t waves = 1;                  // hanayo
   std::int32_t run_ahead = 0;              // 1f1b: micro-batches in flight beyond p - r
+  std::int32_t flushes = 1;                // of a step; entries know nothing of them, see schedule/flushes.hpp
   /// Searched schedules: the share of an activation that stays until W runs ({x, g} of each linear layer); the rest is
   /// freed by I.
   double kept_until_weight_grad = 1;

@@ -49,11 +49,11 @@ std::string key_of(const Plan& plan) {
   const auto [recompute, shard, prefetch, reduce, overlap_reduce, tied, optimizer, gather, overlap_gather, activations,
               host_optimizer, parameters, receives, overlap_pipeline] = lowering_policy(plan);
   const ScheduleSpec& spec = plan.run.schedule;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", spec.name, plan.degrees.pipeline,
-                     plan.run.parallel.virtual_stages, plan.micro_batches, spec.group_size.value_or(0), spec.waves,
-                     spec.run_ahead, recompute, shard, prefetch, reduce, overlap_reduce, tied, optimizer, gather,
-                     overlap_gather, activations, host_optimizer, parameters, static_cast<int>(receives),
-                     overlap_pipeline);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", spec.name,
+                     plan.degrees.pipeline, plan.run.parallel.virtual_stages, plan.micro_batches,
+                     spec.group_size.value_or(0), spec.waves, spec.run_ahead, spec.flushes, recompute, shard, prefetch,
+                     reduce, overlap_reduce, tied, optimizer, gather, overlap_gather, activations, host_optimizer,
+                     parameters, static_cast<int>(receives), overlap_pipeline);
 }
 
 /// Everything that a cost model takes from a candidate's plan are its groups, where they lie, and what of the run

@@ -212,6 +212,7 @@ ScheduleSpec read_schedule(const JsonNode& node, Reading& reading) {
   fields.optional("memory_limit", schedule.memory_limit, number_in(0.001, 1e6));
   fields.optional("waves", schedule.waves, integer_in(1, run_limits::virtual_stages));
   fields.optional("run_ahead", schedule.run_ahead, integer_in(0, run_limits::batch));
+  fields.optional("flushes", schedule.flushes, integer_in(1, run_limits::batch));
   fields.finish();
   if (named == from_file) node.fail(R"(either the key "name" or the key "csv")");
   if (from_file) schedule.name.clear();

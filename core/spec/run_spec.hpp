@@ -107,6 +107,7 @@ struct ScheduleSpec {
   std::optional<double> memory_limit;      // zb-auto: in units of one stage's activations
   std::int64_t waves = 1;                  // hanayo
   std::int64_t run_ahead = 0;              // 1f1b: micro-batches in flight beyond p - r on all ranks but the last
+  std::int64_t flushes = 1;                // times per step that the pipeline drains: accumulation around it
 };
 
 /// Which tensors exist in which dtype: spec/precision.hpp; memory/recipe.hpp has the bytes of a parameter.

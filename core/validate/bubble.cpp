@@ -5,6 +5,7 @@
 #include "base/input_error.hpp"
 #include "schedule/analyse.hpp"
 #include "schedule/family.hpp"
+#include "schedule/flushes.hpp"
 
 namespace stagecraft {
 namespace {
@@ -52,10 +53,10 @@ std::optional<double> bubble_from_stage_times(const Record& record, const Parall
   request.times = stage_times(measured, stages);
   request.kept_until_weight_grad = kept_until_weight_grad(record.model);
   const FamilyEntry* entry = find_schedule(schedule.name);
-  const Findings refused = entry->refuse(request);
+  const Findings refused = refuse_with_flushes(*entry, request);
   if (has_errors(refused))
     throw InputError(InputProblem{record.id, 0, 0, "/schedule", schedule.name, to_text(refused.front()), ""});
-  const Analysis analysis = analyse(entry->generate(request), request.times);
+  const Analysis analysis = analyse(generate_with_flushes(*entry, request), request.times);
   double busy = 0;
   for (const RankAnalysis& rank : analysis.ranks) busy += rank.busy;
   busy /= static_cast<double>(std::max<std::size_t>(analysis.ranks.size(), 1));

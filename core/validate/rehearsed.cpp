@@ -3,6 +3,7 @@
 #include "base/input_error.hpp"
 #include "estimate/stage_durations.hpp"
 #include "schedule/family.hpp"
+#include "schedule/flushes.hpp"
 #include "schedule/lower.hpp"
 #include "validate/bubble.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 /// A zero-bubble run overlaps the end of a step with the start of the next (arXiv 2401.10241, section 4).
 Schedule generated(const FamilyEntry& entry, const ScheduleRequest& request) {
-  Schedule schedule = entry.generate(request);
+  Schedule schedule = generate_with_flushes(entry, request);
   if (std::string_view(entry.name).starts_with("zb")) schedule.optimizer_sync = OptimizerSync::post_validation;
   return schedule;
 }
@@ -35,7 +36,7 @@ Rehearsed rehearse(const Record& record, const Scenario& scenario, const Mapping
   }
   request.kept_until_weight_grad = kept_until_weight_grad(record.model);
   const FamilyEntry* entry = find_schedule(run.plan.run.schedule.name);
-  const Findings refused = entry->refuse(request);
+  const Findings refused = refuse_with_flushes(*entry, request);
   for (const Finding& finding : refused) {
     if (finding.severity != Severity::error) continue;
     throw InputError(InputProblem{scenario.name, 0, 0, finding.pointer, "", finding.message, finding.nearest});

@@ -37,6 +37,7 @@ constexpr std::array wordings{
     Wording{"/schedule/memory_limit", "Memory limit", "activations"},
     Wording{"/schedule/waves", "Waves", ""},
     Wording{"/schedule/run_ahead", "Run ahead", "micro-batches"},
+    Wording{"/schedule/flushes", "Flushes", "per step"},
     Wording{"/zero_stage", "ZeRO stage", ""},
     Wording{"/model/hidden", "Hidden size", ""},
     Wording{"/model/vocabulary", "Vocabulary", "words"},
@@ -160,7 +161,7 @@ std::vector<FormField> form_fields(const KnownNames& names) {
   walker.group("Schedule");
   const Json& schedule = top.at("schedule").at("anyOf").at(1).at("properties");
   walker.add(schedule.at("name"), "/schedule/name", names.schedules);
-  for (const char* key : {"csv", "group_size", "memory_limit", "waves", "run_ahead"})
+  for (const char* key : {"csv", "group_size", "memory_limit", "waves", "run_ahead", "flushes"})
     walker.add(schedule.at(key), std::string("/schedule/") + key);
   walker.group("Memory and precision");
   for (const char* key : {"precision", "recompute", "attention_kernel", "zero_stage"})

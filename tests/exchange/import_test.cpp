@@ -360,6 +360,22 @@ TEST_CASE("torchtitan's JSON dump gives degrees, sharding and recompute") {
   CHECK(scenario.run.batch.global == 64);
 }
 
+TEST_CASE("torchtitan accumulates around its pipeline, there and back") {
+  const char* const text = R"({
+    "model": {"name": "llama3", "flavor": "70B"},
+    "training": {"local_batch_size": 8, "global_batch_size": 64, "seq_len": 8192},
+    "parallelism": {"data_parallel_shard_degree": 1, "data_parallel_replicate_degree": 2, "tensor_parallel_degree": 8,
+      "pipeline_parallel_degree": 4, "pipeline_parallel_schedule": "1F1B", "context_parallel_degree": 1},
+    "activation_checkpoint": {"mode": "none"}})";
+  const Scenario scenario = read(import_torchtitan(text, "job.json", {}));
+  CHECK(scenario.run.schedule.name == "1f1b");
+  CHECK(scenario.run.schedule.flushes == 4);  // 64 sequences over two replicas of eight at a time
+  const Scenario again = read(import_torchtitan(export_torchtitan(scenario).text, "job.toml", {}));
+  CHECK(again.run.schedule.flushes == 4);
+  CHECK(again.run.batch.global == 64);
+  CHECK(again.run.batch.micro == 1);
+}
+
 TEST_CASE("contradictions are refused under the name that they have in their file") {
   CHECK(refused_key("megatron",
                     "--num-layers 8 --hidden-size 512 --num-attention-heads 6 "

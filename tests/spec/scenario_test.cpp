@@ -91,7 +91,7 @@ TEST_CASE("every field reaches its struct") {
               "ramp_up": {"start": 8, "increment": 4, "samples": 1000}}, "sequence_length": 4096,
     "experts": {"dispatcher": "deduplicated", "fp8_dispatch": true, "router_padding": true, "imbalance": 0.25, "seed": 3},
     "fp8_scaling": "per_block", "gradient_compression": "int8",
-    "schedule": {"name": "interleaved-1f1b", "group_size": 4, "memory_limit": 2.5, "waves": 2},
+    "schedule": {"name": "interleaved-1f1b", "group_size": 4, "memory_limit": 2.5, "waves": 2, "flushes": 2},
     "precision": "fp8_mixed", "fp32_gradients": false, "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
     "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true, "delay_weight_grad": true},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
@@ -140,6 +140,7 @@ TEST_CASE("every field reaches its struct") {
   CHECK(run.schedule.group_size == 4);
   CHECK(run.schedule.memory_limit == 2.5);
   CHECK(run.schedule.waves == 2);
+  CHECK(run.schedule.flushes == 2);
   CHECK(run.precision == Precision::fp8_mixed);
   CHECK_FALSE(run.fp32_gradients);
   CHECK(run.recompute == Recompute::selective);
