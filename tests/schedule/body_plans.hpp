@@ -2,6 +2,7 @@
 // Plans for tests of bodies: one dense model with round numbers, changed by each test.
 
 #include <string_view>
+#include <utility>
 
 #include "plan/plan.hpp"
 #include "schedule/body.hpp"
@@ -33,6 +34,11 @@ inline const Body& body_of(const Bodies& bodies, std::size_t stage, OpKind kind)
   return bodies.bodies[bodies.of_stage[stage][static_cast<std::size_t>(kind)].index()];
 }
 
+/// Of bodies that end with the expression: a copy that outlives them.
+inline Body body_of(Bodies&& bodies, std::size_t stage, OpKind kind) {
+  return body_of(std::as_const(bodies), stage, kind);
+}
+
 inline double flops(const Bodies& bodies, std::size_t stage, OpKind kind) {
   return flops_of(body_of(bodies, stage, kind)).value;
 }
@@ -43,6 +49,10 @@ inline const BodyPart& block_part(const Body& body, std::int32_t blocks) {
     if (part.repeat == blocks) return part;
   }
   return body.parts.at(body.parts.size());  // throws
+}
+
+inline BodyPart block_part(Body&& body, std::int32_t blocks) {
+  return block_part(std::as_const(body), blocks);
 }
 
 inline double bytes_of(const BodyPart& part, std::string_view name) {

@@ -90,7 +90,6 @@ TEST_CASE("only kernels of its column hide an exchange, and nothing else hides b
   Scenario scenario = overlapping();
   scenario.run.parallel.tensor = 2;
   scenario.run.parallel.sequence_parallel = true;
-  scenario.run.parallel.data = 2;
   scenario.run.overlap.tensor = true;
   const std::vector<Segment> both = block_of(scenario, OpKind::forward).beside;
   std::int32_t exchanges = 0, sent = 0;
