@@ -30,6 +30,17 @@ inline Scenario dense_scenario() {
   return scenario;
 }
 
+/// The same with 8 experts of inner width 512, spread over 4 ranks; 2 experts per token.
+inline Scenario expert_scenario() {
+  Scenario scenario = dense_scenario();
+  scenario.model.moe.experts = 8;
+  scenario.model.moe.top_k = 2;
+  scenario.model.moe.ffn_hidden = 512;
+  scenario.run.parallel.data = 4;
+  scenario.run.parallel.expert = 4;
+  return scenario;
+}
+
 inline const Body& body_of(const Bodies& bodies, std::size_t stage, OpKind kind) {
   return bodies.bodies[bodies.of_stage[stage][static_cast<std::size_t>(kind)].index()];
 }
@@ -53,6 +64,11 @@ inline const BodyPart& block_part(const Body& body, std::int32_t blocks) {
 
 inline BodyPart block_part(Body&& body, std::int32_t blocks) {
   return block_part(std::as_const(body), blocks);
+}
+
+/// The repeated part of the first stage of a scenario of eight blocks.
+inline BodyPart block_of(const Scenario& scenario, OpKind kind) {
+  return block_part(body_of(make_bodies(make_plan(scenario)), 0, kind), 8);
 }
 
 inline double bytes_of(const BodyPart& part, std::string_view name) {

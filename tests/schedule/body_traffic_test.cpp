@@ -44,8 +44,8 @@ TEST_CASE("sequence parallelism splits each all-reduce and gathers the kept shar
 }
 
 TEST_CASE("norms and residuals see a share of the sequence only under sequence parallelism") {
-  const BodyPart all = block_part(body_of(make_bodies(make_plan(tensor_parallel(false))), 0, OpKind::forward), 8);
-  const BodyPart share = block_part(body_of(make_bodies(make_plan(tensor_parallel(true))), 0, OpKind::forward), 8);
+  const BodyPart all = block_of(tensor_parallel(false), OpKind::forward);
+  const BodyPart share = block_of(tensor_parallel(true), OpKind::forward);
   CHECK(bytes_of(all, "mlp-norm") == 2 * whole);  // read once, written once
   CHECK(bytes_of(share, "mlp-norm") == 2 * whole / 4);
   CHECK(bytes_of(all, "mlp-residual") == 3 * whole);  // two inputs, one output

@@ -21,10 +21,6 @@ Scenario split(ContextMethod method) {
   return scenario;
 }
 
-BodyPart block_of(const Scenario& scenario, OpKind kind) {
-  return block_part(body_of(make_bodies(make_plan(scenario)), 0, kind), 8);
-}
-
 double attention_flops(const BodyPart& block) {
   double sum = 0;
   for (const Segment& segment : block.segments) {

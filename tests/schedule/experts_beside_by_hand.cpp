@@ -13,19 +13,10 @@ using namespace stagecraft::testing;
 namespace {
 
 Scenario overlapping() {
-  Scenario scenario = dense_scenario();
-  scenario.model.moe.experts = 8;
-  scenario.model.moe.top_k = 2;
-  scenario.model.moe.ffn_hidden = 512;
+  Scenario scenario = expert_scenario();
   scenario.model.moe.shared_ffn_hidden = 512;
-  scenario.run.parallel.data = 4;
-  scenario.run.parallel.expert = 4;
   scenario.run.overlap.expert = true;
   return scenario;
-}
-
-BodyPart block_of(const Scenario& scenario, OpKind kind) {
-  return block_part(body_of(make_bodies(make_plan(scenario)), 0, kind), 8);
 }
 
 using Names = std::vector<std::string>;

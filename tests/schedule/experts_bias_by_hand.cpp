@@ -14,15 +14,10 @@ namespace {
 constexpr double at_end = 2048.0 * 1024, before_activation = 2048.0 * 2 * 512;
 
 Scenario with_biased_experts(Framework framework) {
-  Scenario scenario = dense_scenario();
+  Scenario scenario = expert_scenario();
   scenario.model.mlp.gated = true;
   scenario.model.mlp.bias = true;
   scenario.model.mlp.clamp = 7;
-  scenario.model.moe.experts = 8;
-  scenario.model.moe.top_k = 2;
-  scenario.model.moe.ffn_hidden = 512;
-  scenario.run.parallel.data = 4;
-  scenario.run.parallel.expert = 4;
   scenario.run.framework = framework;
   return scenario;
 }
@@ -36,7 +31,7 @@ struct Cost {
 /// What the bias and clamp kernels of a block's experts cost, by name.
 std::map<std::string, Cost> costs(const Scenario& scenario, OpKind kind) {
   std::map<std::string, Cost> found;
-  for (const Segment& segment : block_part(body_of(make_bodies(make_plan(scenario)), 0, kind), 8).segments) {
+  for (const Segment& segment : block_of(scenario, kind).segments) {
     const std::string name = segment.name;
     if (name.rfind("experts-", 0) != 0) continue;
     if (name.find("bias") == std::string::npos && name.find("clamp") == std::string::npos) continue;

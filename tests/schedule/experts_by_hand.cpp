@@ -14,18 +14,9 @@ namespace {
 constexpr double tokens = 2 * 512, h = 1024, inner = 512;
 
 Scenario with_experts() {
-  Scenario scenario = dense_scenario();
-  scenario.model.moe.experts = 8;
-  scenario.model.moe.top_k = 2;
-  scenario.model.moe.ffn_hidden = 512;
+  Scenario scenario = expert_scenario();
   scenario.model.mlp.bias = false;
-  scenario.run.parallel.data = 4;
-  scenario.run.parallel.expert = 4;
   return scenario;
-}
-
-BodyPart block_of(const Scenario& scenario, OpKind kind) {
-  return block_part(body_of(make_bodies(make_plan(scenario)), 0, kind), 8);
 }
 
 double flops_of(const BodyPart& block, std::string_view prefix) {

@@ -14,7 +14,7 @@ BodyPart forward_block(Fp8Scaling scaling) {
   Scenario scenario = dense_scenario();
   scenario.run.precision = Precision::fp8_mixed;
   scenario.run.fp8_scaling = scaling;
-  return block_part(body_of(make_bodies(make_plan(scenario)), 0, OpKind::forward), 8);
+  return block_of(scenario, OpKind::forward);
 }
 
 double kernel_bytes(const BodyPart& block, std::string_view name) {

@@ -28,10 +28,6 @@ Scenario latent() {
   return scenario;
 }
 
-BodyPart block_of(const Scenario& scenario, OpKind kind) {
-  return block_part(body_of(make_bodies(make_plan(scenario)), 0, kind), 8);
-}
-
 }  // namespace
 
 TEST_CASE("latent attention projects down, up and out") {
