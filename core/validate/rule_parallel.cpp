@@ -158,9 +158,6 @@ void set_schedule(Draft& draft, std::int64_t pipeline, std::int64_t virtual_stag
     set(draft, "/schedule/name", name);
     set(draft, "/schedule/run_ahead", run_ahead);
     infer(draft, "/schedule/run_ahead", std::to_string(run_ahead), draft.software.why);
-    if (draft.software.flushes == 1 || draft.record.gpus != draft.software.flushes_on) return;
-    set(draft, "/schedule/flushes", draft.software.flushes);
-    infer(draft, "/schedule/flushes", std::to_string(draft.software.flushes), draft.software.why);
     return;
   }
   set(draft, "/schedule", name);

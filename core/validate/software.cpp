@@ -113,13 +113,11 @@ constexpr std::array periods{
         .reduces_in = "fp32",
         .all_reduces = true,
         .run_ahead = 1,
-        .flushes = 8,
-        .flushes_on = 64,
         .attention_waits = true,
         .why = "the layouts paper's PyTorch code (arXiv 2311.05610), as Aleph-Alpha/scaling has it: 16-bit "
                "gradients all-reduced in fp32, fp32 cross-entropy of gathered logits, whole sends; assumed: DGX A100 "
                "machines; from its step times and outcomes: 200 Gb/s per node beyond 8 nodes, one micro-batch more in "
-               "flight than 1F1B needs, eight flushes of the pipeline per step on 64 GPUs"},
+               "flight than 1F1B needs"},
     SoftwarePeriod{
         .name = "nemo-2022",
         .groups = "nemo-a100",

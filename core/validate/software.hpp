@@ -43,8 +43,7 @@ struct SoftwarePeriod {
   const char* reduces_in = "";   // format that gradients are turned into for their sum; "": their own
   bool all_reduces = false;      // sharded gradients are all-reduced
   std::int64_t run_ahead = 0;    // micro-batches that a 1F1B pipeline keeps in flight beyond p - r
-  std::int64_t flushes = 1, flushes_on = 0;  // of a pipeline per step, on so many GPUs
-  bool attention_waits = false;              // the host reads lengths back before each attention
+  bool attention_waits = false;  // the host reads lengths back before each attention
   const char* why;
 };
 

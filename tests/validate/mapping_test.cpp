@@ -189,22 +189,6 @@ Record experts_on_two_nodes(const char* overlap) {
 
 }  // namespace
 
-TEST_CASE("the layouts paper's runs on 64 GPUs drain their pipeline eight times a step, others once") {
-  Record record = gpt_on_two_nodes();
-  record.group = "hagemann";
-  record.gpus = 64;
-  record.parallel.tensor = 1;
-  record.global_batch = 2048;
-  record.precision = "bf16 mixed";
-  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.schedule.flushes == 8);
-  CHECK(inferred(map_record(record), "/schedule/flushes"));
-  record.gpus = 128;
-  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.schedule.flushes == 1);
-  record.gpus = 64;
-  record.parallel.pipeline = 1;
-  CHECK_FALSE(inferred(map_record(record), "/schedule/flushes"));
-}
-
 TEST_CASE("a record that names a profile is predicted with it") {
   Record record = gpt_on_two_nodes();
   record.calibration = "a100-hdr+megatron-2022";
