@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "plan/feasibility_checks.hpp"
+#include "plan/padded_rows.hpp"
 #include "spec/recipe.hpp"
 
 namespace stagecraft {
@@ -50,9 +51,6 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const bool own_order = to_text(parallel.placement) != to_text(PlacementSpec{});
   const bool one_pass = one_rank && run.batch.global <= run.batch.micro * parallel.data;
   const bool deduplicates = run.experts.dispatcher == Dispatcher::deduplicated;
-  const bool pads_rows = run.precision == Precision::fp8_mixed && run.framework == Framework::transformer_engine &&
-                         scenario.model.moe.experts > 0 && scenario.model.moe.capacity_factor <= 0 &&
-                         !(deduplicates && parallel.expert > 1);
   constexpr const char* of_blocks = "plain layers are given by their cost alone";
   for (const Unused& unused : {
            Unused{overlap.slowdown > 0 && !overlaps, "/overlap/slowdown", "no collective runs beside kernels", "0"},
@@ -101,7 +99,8 @@ void check_unused(const Scenario& scenario, Findings& findings) {
            Unused{run.overlap.delay_weight_grad && (!run.overlap.expert || parallel.expert == 1),
                   "/overlap/delay_weight_grad",
                   "weight gradients wait only for exchanges of experts that overlap (overlap.expert)", "false"},
-           Unused{run.experts.router_padding && !pads_rows, "/experts/router_padding",
+           Unused{run.experts.router_padding && !asks_for_padded_rows(scenario.model.moe, run),
+                  "/experts/router_padding",
                   "rows are padded only for fp8 products of TransformerEngine's experts, without a capacity, where the "
                   "dispatcher does not pad them",
                   "false"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/padded_rows.hpp"
 #include "schedule/body_layers.hpp"
 
 namespace stagecraft {
@@ -81,12 +82,8 @@ bool deduplicates(const Plan& plan) {
   return is_spread(plan) && plan.run.experts.dispatcher == Dispatcher::deduplicated;
 }
 
-// fp8 products ask for a multiple of 16 or 32 rows per expert. All rows are copied into places filled up to that, and
-// back, unless the router has seen to it or the dispatcher does as it puts rows in order (Megatron-LM,
-// core/transformer/moe/experts.py; TransformerEngine, pytorch/module/fp8_padding.py).
-bool copies_into_padding(const BodyShape& shape, const Plan& plan) {
-  return shape.gemm_dtype == Dtype::fp8 && plan.model.moe.capacity_factor <= 0 && runs_expert_by_expert(plan.run) &&
-         !plan.run.experts.router_padding && !deduplicates(plan);
+bool copies_into_padding(const Plan& plan) {
+  return asks_for_padded_rows(plan.model.moe, plan.run) && !plan.run.experts.router_padding;
 }
 
 // All-to-all over the expert group.
@@ -181,10 +178,6 @@ void add_forward_again(const BackwardList& list, const BodyShape& shape, const P
 
 }  // namespace
 
-bool runs_expert_by_expert(const RunSpec& run) {
-  return run.framework == Framework::transformer_engine;
-}
-
 double distinct_places(double places, double copies) {
   return places * (1 - std::pow(1 - 1 / places, copies));
 }
@@ -237,7 +230,7 @@ void add_experts_forward(std::vector<Segment>& out, const BodyShape& shape, cons
   if (spread) out.push_back(all_to_all("experts-dispatch", plan, dispatch_bytes(shape, plan)));
   add_expert_tensor(out, "experts-all-gather", CollectiveKind::all_gather, shape, plan, rows);
   if (sorts) out.push_back(rows_pass("experts-sort", shape, came, rows.received));
-  const bool pads = copies_into_padding(shape, plan);
+  const bool pads = copies_into_padding(plan);
   if (pads) out.push_back(rows_pass("experts-pad", shape, rows.received, rows.received));
   for (const Segment& cast : expert_casts("experts-cast", shape, rows, shape.hidden)) out.push_back(cast);
   out.push_back(grouped("experts-up", shape, rows, up_width(plan), shape.hidden));
@@ -273,7 +266,7 @@ void add_experts_backward(const BackwardList& list, const BodyShape& shape, cons
     list.input_grad(rows_pass("experts-unsort-grad", shape, came + kept, rows.received));
   }
   add_expert_down_bias_backward(list, shape, plan, rows);
-  const bool pads = copies_into_padding(shape, plan);
+  const bool pads = copies_into_padding(plan);
   if (pads) list.input_grad(rows_pass("experts-unpad-grad", shape, rows.received, rows.received));
   add_forward_again(list, shape, plan, rows);
   for (const Segment& cast : expert_casts("experts-grad-cast", shape, rows, shape.hidden)) list.input_grad(cast);

@@ -16,9 +16,6 @@ struct ExpertRows {
   std::int32_t launches = 1;  // of a product or a cast over all of them
 };
 
-/// TransformerEngine casts and multiplies expert by expert (pytorch/module/grouped_linear.py), others all at once.
-bool runs_expert_by_expert(const RunSpec& run);
-
 /// Of so many places, how many the copies of a token go to on average, each place as likely: M (1 - (1 - 1/M)^k).
 double distinct_places(double places, double copies);
 

@@ -299,6 +299,11 @@ inline bool has_fused_clamp(const RunSpec& run) {
   return run.fused_kernels && (run.framework == Framework::fsdp || run.framework == Framework::torch_ddp);
 }
 
+/// TransformerEngine casts and multiplies expert by expert (pytorch/module/grouped_linear.py), others all at once.
+inline bool runs_expert_by_expert(const RunSpec& run) {
+  return run.framework == Framework::transformer_engine;
+}
+
 /// As a scenario writes them: "bf16_mixed", "selective", "flash_2", "at_sender", "uniform".
 std::string to_text(Precision precision);
 std::string to_text(Recompute recompute);

@@ -49,10 +49,11 @@ inline constexpr double furthest_scale = 10;  // of a knob, up and down
 /// one knob after the other until none moves, on ever finer grids.
 Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>& knobs, const Wanted& wanted);
 
-/// 90 % interval of each knob's factor: the best factor, on steps of 2 %, of 200 resamples of the records, the other
-/// knobs held. Same input, same resamples.
 /// Whether the records do not determine a knob: its interval reaches as far as was looked, or its scale does.
 bool is_at_the_edge(double scale, const Interval& interval);
+
+/// 90 % interval of each knob's factor: the best factor, on steps of 2 %, of 200 resamples of the records, the other
+/// knobs held. Same input, same resamples.
 std::map<std::string, Interval> intervals_of(const std::vector<const FitCase*>& cases, const Scales& scales,
                                              const Wanted& wanted);
 

@@ -14,9 +14,10 @@ void write_widget_picture(QWidget& widget, const QString& path, double scale = 1
 /// The timeline as it stands. Throws InputError.
 void write_timeline_picture(const TimelineView& view, const QString& path, double scale = 1);
 
-/// The whole of traces, as they are first shown, with a heading and a legend.
 /// `least`, made as high as all rows ask for, up to 8000 pixels.
 QSize with_every_row(const std::vector<Source>& sources, QSize least);
+
+/// The whole of traces, as they are first shown, with a heading and a legend.
 void write_whole_timeline(const std::vector<Source>& sources, QSize size, bool dark, const QString& path, double scale);
 
 /// Throws InputError if no font is installed: Qt would draw empty boxes and say nothing.
