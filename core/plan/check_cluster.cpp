@@ -4,6 +4,7 @@
 #include <set>
 
 #include "plan/feasibility_checks.hpp"
+#include "topology/achieved_rates.hpp"
 
 namespace stagecraft {
 
@@ -32,39 +33,37 @@ void check_rank_file(const PlacementSpec& placement, std::int64_t world, std::in
   }
 }
 
-std::string quoted(BytesPerSecond rate) {
-  return fmt::format("\"{}\"", to_text(rate));
+void note_slow_nics(const FabricSpec& fabric, Findings& findings) {
+  constexpr double usual = 0.75;  // NICs of the shipped clusters reach 0.8 to 0.98 of their label
+  if (fabric.kind == FabricKind::none || fabric.nic_achieved.value >= usual * fabric.nic_nominal.value) return;
+  findings.push_back(
+      {Severity::note, "nic-far-below-label", "/cluster/fabric/nic_achieved",
+       fmt::format("a NIC achieves {}, {:.0f} % of the {} that it is labelled with, and times follow what it achieves",
+                   to_text(fabric.nic_achieved), 100 * fabric.nic_achieved.value / fabric.nic_nominal.value,
+                   to_text(fabric.nic_nominal)),
+       fmt::format("\"{}\"", to_text(fabric.nic_nominal * 0.96))});
 }
 
-// The label and what is achieved are two fields: who changes one may forget the other.
-void check_rates(const ClusterSpec& cluster, Findings& findings) {
-  constexpr double usual = 0.75;  // NICs of the shipped clusters reach 0.8 to 0.98 of their label
-  const auto above = [&](std::string pointer, const std::string& what, BytesPerSecond achieved,
-                         BytesPerSecond nominal) {
-    findings.push_back({Severity::error, "achieved-above-nominal", std::move(pointer),
-                        fmt::format("{} achieves {}, expected at most the {} that it is labelled with", what,
-                                    to_text(achieved), to_text(nominal)),
-                        quoted(nominal)});
-  };
-  for (std::size_t i = 0; i < cluster.node.wires.size(); ++i) {
-    const WireSpec& wire = cluster.node.wires[i];
-    if (wire.achieved <= wire.nominal) continue;
-    above(fmt::format("/cluster/node/wires/{}/achieved", i), wire.from + "-" + wire.to, wire.achieved, wire.nominal);
-  }
-  const FabricSpec& fabric = cluster.fabric;
-  if (fabric.kind == FabricKind::none) return;
-  constexpr const char* pointer = "/cluster/fabric/nic_achieved";
-  if (fabric.nic_achieved > fabric.nic_nominal) {
-    above(pointer, "a NIC", fabric.nic_achieved, fabric.nic_nominal);
-  } else if (fabric.nic_achieved.value < usual * fabric.nic_nominal.value) {
-    findings.push_back(
-        {Severity::note, "nic-far-below-label", pointer,
-         fmt::format(
-             "a NIC achieves {}, {:.0f} % of the {} that it is labelled with, and times follow what it achieves",
-             to_text(fabric.nic_achieved), 100 * fabric.nic_achieved.value / fabric.nic_nominal.value,
-             to_text(fabric.nic_nominal)),
-         quoted(fabric.nic_nominal * 0.96)});
-  }
+void check_cluster_rates(const ClusterSpec& cluster, Findings& findings) {
+  const std::size_t before = findings.size();
+  check_achieved_rates(cluster, findings);
+  for (std::size_t i = before; i < findings.size(); ++i) findings[i].pointer = "/cluster" + findings[i].pointer;
+  note_slow_nics(cluster.fabric, findings);
+}
+
+/// Expert groups would fit on a node, but some lie on two.
+void note_straddling_experts(const Scenario& scenario, std::int64_t per_node, std::int64_t world, Findings& findings) {
+  const ParallelSpec& parallel = scenario.run.parallel;
+  if (scenario.model.moe.experts == 0 || parallel.expert < 2 || !parallel.placement.places.empty()) return;
+  const std::int64_t span = parallel.expert * (parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor);
+  if (world <= per_node || span > per_node || per_node % span == 0) return;
+  const std::int64_t whole = per_node / span * span;
+  findings.push_back(
+      {Severity::note, "experts-across-nodes", "/cluster/gpus_per_node",
+       fmt::format("expert groups of {} ranks do not tile nodes of {} GPUs: some lie on two, and all wait for these; "
+                   "{} GPUs of each of {} nodes would hold them whole",
+                   span, per_node, whole, (world + whole - 1) / whole),
+       fmt::format("{}", whole)});
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ void check_cluster(const Scenario& scenario, Findings& findings) {
     findings.push_back({Severity::error, "no-gpus", "/cluster/node", "a node of the cluster has no GPU", ""});
     return;
   }
-  check_rates(cluster, findings);
+  check_cluster_rates(cluster, findings);
   constexpr std::int64_t beyond = std::int64_t{1} << 62;
   const std::int64_t gpus = capped_product({cluster.nodes, per_node}, beyond);
   const std::int64_t without_data = capped_product({parallel.tensor, parallel.context, parallel.pipeline}, beyond);
@@ -114,6 +113,8 @@ void check_cluster(const Scenario& scenario, Findings& findings) {
          fmt::format("{} tensor ranks do not divide a node of {} GPUs: some groups will cross the fabric",
                      parallel.tensor, per_node),
          nearest_values(parallel.tensor, per_node, [&](std::int64_t value) { return per_node % value == 0; })});
+  } else {
+    note_straddling_experts(scenario, per_node, world, findings);
   }
 }
 

@@ -1,5 +1,9 @@
 #include "spec/read_cluster.hpp"
 
+#include <fmt/format.h>
+
+#include <set>
+
 namespace stagecraft {
 
 FabricSpec read_fabric(const JsonNode& object, const std::string& where, Reading& reading) {
@@ -39,6 +43,28 @@ FabricSpec read_fabric(const JsonNode& object, const std::string& where, Reading
   return fabric;
 }
 
+/// Takes the GPUs behind the first `count`, and their wires, out of the node.
+void keep_first_gpus(NodeSpec& node, std::int64_t count) {
+  std::set<std::string> dropped;
+  for (const DeviceSpec& device : node.devices) {
+    if (device.kind == DeviceKind::gpu && --count < 0) dropped.insert(device.name);
+  }
+  std::erase_if(node.devices, [&](const DeviceSpec& device) { return dropped.contains(device.name); });
+  std::erase_if(node.wires,
+                [&](const WireSpec& wire) { return dropped.contains(wire.from) || dropped.contains(wire.to); });
+}
+
+void read_gpus_per_node(ObjectReader& fields, NodeSpec& node) {
+  const std::int64_t all = gpus_per_node(node);
+  std::int64_t used = all;
+  const bool given = fields.optional("gpus_per_node", used, [&](const JsonNode& value) {
+    const std::int64_t count = integer_in(1, 1 << 20)(value);
+    if (count > all) value.fail(fmt::format("at most the {} GPUs of a node", all), fmt::format("{}", all));
+    return count;
+  });
+  if (given) keep_first_gpus(node, used);
+}
+
 ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Reading& reading,
                          const ClusterParts& parts) {
   ClusterSpec cluster;
@@ -52,6 +78,7 @@ ClusterSpec read_cluster(const JsonNode& object, const std::string& where, Readi
                   [&](const JsonNode& node) { return read_node(node, where + "/node", reading); });
   cluster.node.gpu = cluster.gpu.name;
   fields.required("nodes", cluster.nodes, integer_in(1, most_nodes));
+  if (reading.problems.empty()) read_gpus_per_node(fields, cluster.node);
   fields.required("fabric", cluster.fabric,
                   [&](const JsonNode& node) { return read_fabric(node, where + "/fabric", reading); });
   fields.required("calibration", cluster.calibration, read_nonempty_string);

@@ -19,7 +19,7 @@ constexpr std::size_t largest_node = 1024;  // devices
   throw InputError(InputProblem{"", 0, 0, pointer, got, expected, nearest});
 }
 
-void check_rates(const FabricSpec& fabric) {
+void check_fabric_rates(const FabricSpec& fabric) {
   if (!(fabric.oversubscription > 0)) {
     refuse("/fabric/oversubscription", fmt::format("{}", fabric.oversubscription), "a ratio above 0", "1");
   }
@@ -49,7 +49,7 @@ void check_fabric(const ClusterSpec& cluster, const Topology& topology) {
     refuse("/fabric/kind", "none", fmt::format("a fabric that joins {} nodes", cluster.nodes), "single_switch");
   }
   if (fabric.kind == FabricKind::none) return;
-  check_rates(fabric);
+  check_fabric_rates(fabric);
   check_ways_out(topology, topology);
   for (const NodeWiring& wiring : topology.variants) check_ways_out(topology, wiring);
 }

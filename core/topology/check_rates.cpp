@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "topology/achieved_rates.hpp"
 #include "topology/check_parts.hpp"
 
 namespace stagecraft {
@@ -39,22 +40,6 @@ struct Rates {
     const auto found = std::find_if(cluster.node.devices.begin(), cluster.node.devices.end(),
                                     [&](const DeviceSpec& device) { return device.name == name; });
     return found->kind;
-  }
-
-  void check_achieved() const {
-    for (const WireSpec& wire : cluster.node.wires) {
-      if (wire.achieved <= wire.nominal) continue;
-      error("achieved-above-nominal", "/node/wires",
-            fmt::format("{} achieves {}, expected at most the {} that it is labelled with", name_of(wire),
-                        to_text(wire.achieved), to_text(wire.nominal)),
-            fmt::format("\"{}\"", to_text(wire.nominal)));
-    }
-    const FabricSpec& fabric = cluster.fabric;
-    if (fabric.kind == FabricKind::none || fabric.nic_achieved <= fabric.nic_nominal) return;
-    error("achieved-above-nominal", "/fabric/nic_achieved",
-          fmt::format("a NIC achieves {}, expected at most the {} that it is labelled with",
-                      to_text(fabric.nic_achieved), to_text(fabric.nic_nominal)),
-          fmt::format("\"{}\"", to_text(fabric.nic_nominal)));
   }
 
   void check_slot(const WireSpec& wire, const Generation& generation) const {
@@ -126,7 +111,7 @@ struct Rates {
 
 void check_rates(const ClusterSpec& cluster, Findings& findings) {
   const Rates rates{cluster, findings};
-  rates.check_achieved();
+  check_achieved_rates(cluster, findings);
   for (const Generation& generation : generations) {
     if (cluster.gpu.architecture != generation.architecture) continue;
     for (const WireSpec& wire : cluster.node.wires) rates.check_slot(wire, generation);

@@ -81,6 +81,16 @@ std::string hardware_of(const Draft& draft, const Machine& machine) {
   return dgx ? machine.hardware : "a100-hgx";
 }
 
+/// Of a rack with more trays than the job fills, the most that divide those of the job; a tray has four GPUs.
+std::int64_t used_per_node(const Machine& machine, std::int64_t gpus) {
+  constexpr std::int64_t tray = 4, rack = 72;
+  const std::int64_t all = machine.gpus_per_node;
+  if (all != rack || gpus <= all || gpus % tray != 0) return all;
+  std::int64_t trays = rack / tray;
+  while (gpus / tray % trays != 0) --trays;
+  return trays * tray;
+}
+
 }  // namespace
 
 void map_cluster(Draft& draft) {
@@ -89,10 +99,16 @@ void map_cluster(Draft& draft) {
   const Machine* machine = find_machine(record);
   if (machine == nullptr) throw Unmapped(fmt::format("no machine with the GPU \"{}\" is known", record.gpu));
   const std::int64_t gpus = stated(record.gpus, "gpus");
-  const std::int64_t per_node = machine->gpus_per_node;
+  const std::int64_t per_node = used_per_node(*machine, gpus);
   const std::int64_t nodes = (gpus + per_node - 1) / per_node;
   set(draft, "/cluster/extends", machine->cluster);
   set(draft, "/cluster/nodes", nodes);
+  if (per_node < machine->gpus_per_node && nodes > 1) {
+    set(draft, "/cluster/gpus_per_node", per_node);
+    infer(draft, "/cluster/gpus_per_node", fmt::format("{}", per_node),
+          "Slurm segments as NVIDIA's scripts choose them (NVIDIA-NeMo/Megatron-Bridge, scripts/performance): as many "
+          "trays of four GPUs of each rack as divide the job");
+  }
   if (*machine->library != '\0') set(draft, "/cluster/gpu", machine->library);
   infer(draft, "/cluster/extends", machine->cluster, fmt::format("nodes with {}", record.gpu));
   double all_nics = node_gbit_s(record.interconnect, static_cast<double>(per_node));

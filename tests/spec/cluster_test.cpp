@@ -129,3 +129,24 @@ TEST_CASE("devices have names of their own and at least one is a GPU") {
   CHECK(
       contains(refused([] { small({R"(cluster.node.devices=[{"kind":"cpu","name":"cpu"}])"}); }).expected, "\"gpu\""));
 }
+
+TEST_CASE("a job may be given the first GPUs of each machine only") {
+  const auto cluster = [](const std::string& rest) {
+    return parse_scenario(R"({"model": "gpt-1.7b", "parallel": {"data": 8}, "batch": {"global": 8},
+                            "cluster": {"extends": "gb200-nvl72", "nodes": 2)" +
+                              rest + "}}",
+                          "test", {}, shipped_library())
+        .cluster;
+  };
+  const ClusterSpec whole = cluster(""), part = cluster(R"(, "gpus_per_node": 64)");
+  CHECK(gpus_per_node(whole.node) == 72);
+  CHECK(gpus_per_node(part.node) == 64);
+  CHECK(nics_per_node(part.node) == 72);
+  CHECK(whole.node.wires.size() - part.node.wires.size() == 2 * 8);  // each GPU to the switch and to its CPU
+  for (const WireSpec& wire : part.node.wires) CHECK((wire.from != "gpu64" && wire.from != "gpu71"));
+  const std::vector<InputProblem> many = problems_of([&] { cluster(R"(, "gpus_per_node": 73)"); });
+  REQUIRE(many.size() == 1);
+  CHECK(many.front().pointer == "/cluster/gpus_per_node");
+  CHECK(many.front().nearest == "72");
+  CHECK_FALSE(problems_of([&] { cluster(R"(, "gpus_per_node": 0)"); }).empty());
+}

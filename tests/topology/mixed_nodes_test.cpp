@@ -131,7 +131,7 @@ TEST_CASE("nodes with other numbers of GPUs are refused, and findings name the k
   const Findings findings = check_topology(odd);
   REQUIRE_FALSE(findings.empty());
   CHECK(findings.front().code == "achieved-above-nominal");
-  CHECK(findings.front().pointer == "/other_nodes/0/cluster/node/wires");
+  CHECK(findings.front().pointer == "/other_nodes/0/cluster/node/wires/28/achieved");
   CHECK_THAT(findings.front().message, Contains("dgx-h100"));
 }
 
