@@ -57,6 +57,7 @@ int run_validate(const Words& words, const Console& console) {
   const StepTimer timer = on_simgrid ? StepTimer(simulated_step_time) : StepTimer{};
 
   const Library library = default_library(console.executable);
+  if (!calibration.empty()) load_calibration(calibration, library);  // a profile that is none is no record's fault
   std::vector<Record> records = read_records(file);
   for (Record& record : records) {
     if (!calibration.empty()) record.calibration = calibration;

@@ -134,4 +134,8 @@ struct ConstantLine {
 };
 std::vector<ConstantLine> list_constants(const Calibration& calibration);
 
+/// The most that a profile may hold of a constant, by its name in list_constants: 1.25 for fractions of a peak (labels
+/// are rounded), 1 for quantisation, 10^12 for all others.
+double largest_value(const std::string& name);
+
 }  // namespace stagecraft

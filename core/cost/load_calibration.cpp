@@ -29,10 +29,17 @@ Evidence read_evidence(const JsonNode& node) {
   return word == "fitted" ? Evidence::fitted : Evidence::borrowed;
 }
 
+constexpr double any_value = 1e12, any_fraction = 1.25;
+
+/// Of the constants beside the laws: times and spreads may be 0 and long.
+bool is_fraction(const std::string& name) {
+  return !name.ends_with("_us") && !name.ends_with("_ms") && !name.ends_with("_spread");
+}
+
 Constant read_constant(const JsonNode& node) {
   only_keys(node, {"value", "relative_error", "evidence", "source"});
   Constant constant;
-  constant.value = read_number(node.at("value"), 0, 1e12);
+  constant.value = read_number(node.at("value"), 0, any_value);
   constant.relative_error = read_number(node.at("relative_error"), 0, 1);
   constant.evidence = read_evidence(node.at("evidence"));
   constant.source = read_nonempty_string(node.at("source"));
@@ -47,7 +54,7 @@ Constant read_positive(const JsonNode& node) {
 
 Constant read_fraction(const JsonNode& node) {
   Constant constant = read_positive(node);
-  if (constant.value > 1.25) node.at("value").fail("a fraction, at most 1.25", "1");
+  if (constant.value > any_fraction) node.at("value").fail("a fraction, at most 1.25", "1");
   return constant;
 }
 
@@ -150,8 +157,7 @@ void read_constants(const JsonNode& root, bool of_software, Calibration& out) {
   }
   only_keys(node, names);
   for (const std::string& name : names) {
-    const bool may_be_zero = name.ends_with("_us") || name.ends_with("_ms") || name.ends_with("_spread");
-    out.constants[name] = may_be_zero ? read_constant(node.at(name)) : read_fraction(node.at(name));
+    out.constants[name] = is_fraction(name) ? read_fraction(node.at(name)) : read_constant(node.at(name));
   }
 }
 
@@ -214,6 +220,15 @@ Calibration load_profiles(const std::string& hardware, const std::string& softwa
 }
 
 }  // namespace
+
+double largest_value(const std::string& name) {
+  const auto ends = [&](const char* member) { return name.ends_with(member); };
+  if (name.starts_with("constants/")) return is_fraction(name) ? any_fraction : any_value;
+  if (ends("/quantisation")) return 1;
+  const bool of_peak =
+      ends("/ceiling") || ends("/tile_loss") || ends("/misaligned") || ends("/forward") || ends("/backward");
+  return of_peak ? any_fraction : any_value;
+}
 
 std::vector<std::string> calibration_names(const Library& library) {
   return names_of(folder, library);

@@ -63,7 +63,7 @@ std::vector<FittedConstant> constants_of(const FitCase& first, const Wanted& wan
     fitted.after = constant.value * scale;
     const Interval interval = intervals.at(knob);
     fitted.interval = {constant.value * interval.low, constant.value * interval.high};
-    fitted.at_the_edge = is_at_the_edge(scale, interval);
+    fitted.at_the_edge = is_at_the_edge(scale, interval, largest_scale(name, constant));
     constants.push_back(std::move(fitted));
   });
   return constants;

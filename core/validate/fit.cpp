@@ -63,6 +63,19 @@ double best_factor(const Factors& factors, const std::vector<Factors>& distances
   return factors[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())];
 }
 
+/// Per knob of the cases, the least of the scales that its constants may have.
+std::map<std::string, double> largest_scales(const std::vector<const FitCase*>& cases, const Wanted& wanted) {
+  std::map<std::string, double> largest;
+  for (const FitCase* each : cases) {
+    Calibration calibration = each->run.costs->calibration;
+    each_wanted(calibration, wanted, [&](const std::string& name, const Constant& constant) {
+      const auto [at, is_new] = largest.try_emplace(knob_of(constant), furthest_scale);
+      at->second = std::min(at->second, largest_scale(name, constant));
+    });
+  }
+  return largest;
+}
+
 }  // namespace
 
 void each_wanted(Calibration& calibration, const Wanted& wanted,
@@ -124,9 +137,15 @@ std::vector<double> errors_of(const std::vector<const FitCase*>& cases, const Sc
   return errors;
 }
 
+double largest_scale(const std::string& name, const Constant& constant) {
+  const double allowed = constant.value > 0 ? largest_value(name) / constant.value : furthest_scale;
+  return std::clamp(allowed, 1 / furthest_scale, furthest_scale);
+}
+
 Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>& knobs, const Wanted& wanted) {
   Scales scales;
   for (const std::string& knob : knobs) scales[knob] = 1;
+  const std::map<std::string, double> largest = largest_scales(cases, wanted);
   for (const double step : {0.08, 0.03, 0.01}) {
     constexpr int most_rounds = 24;
     bool moved = true;
@@ -136,7 +155,7 @@ Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>
         const double centre = scales[knob];
         double best = -1, least = 0;
         for (const int i : {0, -1, 1, -2, 2}) {  // of equally good ones the nearest
-          scales[knob] = std::clamp(centre * (1 + i * step), 1 / furthest_scale, furthest_scale);
+          scales[knob] = std::clamp(centre * (1 + i * step), 1 / furthest_scale, largest.at(knob));
           const double here = loss(cases, scales, wanted);
           if (best < 0 || here < least) {
             best = scales[knob];
@@ -151,10 +170,10 @@ Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>
   return scales;
 }
 
-bool is_at_the_edge(double scale, const Interval& interval) {
+bool is_at_the_edge(double scale, const Interval& interval, double largest) {
   const Factors factors = factors_around();
   return interval.low <= scale * factors.front() || interval.high >= scale * factors.back() ||
-         scale <= 1 / furthest_scale || scale >= furthest_scale;
+         scale <= 1 / furthest_scale || scale >= largest;
 }
 
 std::map<std::string, Interval> intervals_of(const std::vector<const FitCase*>& cases, const Scales& scales,

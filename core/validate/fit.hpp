@@ -45,12 +45,16 @@ std::vector<double> errors_of(const std::vector<const FitCase*>& cases, const Sc
 
 inline constexpr double furthest_scale = 10;  // of a knob, up and down
 
+/// The same, but no further than a profile may hold the constant.
+double largest_scale(const std::string& name, const Constant& constant);
+
 /// Scales each knob by the factor of a grid that gives the least mean absolute logarithm of predicted over measured,
 /// one knob after the other until none moves, on ever finer grids.
 Scales fit(const std::vector<const FitCase*>& cases, const std::set<std::string>& knobs, const Wanted& wanted);
 
-/// Whether the records do not determine a knob: its interval reaches as far as was looked, or its scale does.
-bool is_at_the_edge(double scale, const Interval& interval);
+/// Whether the records do not determine a knob: its interval reaches as far as was looked, or its scale does, whose
+/// limit upwards is `largest`.
+bool is_at_the_edge(double scale, const Interval& interval, double largest);
 
 /// 90 % interval of each knob's factor: the best factor, on steps of 2 %, of 200 resamples of the records, the other
 /// knobs held. Same input, same resamples.

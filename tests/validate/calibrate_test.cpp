@@ -65,7 +65,7 @@ TEST_CASE("a fit finds the ceiling that the measured times were made with") {
 
 TEST_CASE("a fit goes as far as the records ask for, and its interval holds what it found") {
   std::vector<Record> records = runs(10);
-  for (const double slower : {0.6, 1.5, 2.0}) {
+  for (const double slower : {0.85, 1.5, 2.0}) {
     CAPTURE(slower);
     records = runs(10);
     for (Record& record : records) record.measured.step_time_s = predict(record, library).step_time->predicted * slower;
@@ -83,6 +83,17 @@ TEST_CASE("a fit that would need more than ten times a constant says that the re
   std::vector<Record> records = runs(10);
   for (Record& record : records) record.measured.step_time_s = predict(record, library).step_time->predicted * 100;
   CHECK(calibrate(records, ceiling(), library).constants.front().at_the_edge);
+}
+
+TEST_CASE("a fit goes no further than a profile may hold the constant, and says so") {
+  std::vector<Record> records = runs(10);
+  for (Record& record : records) record.measured.step_time_s = predict(record, library).step_time->predicted * 0.3;
+  const FittedProfile fitted = calibrate(records, ceiling(), library);
+  const FittedConstant& found = fitted.constants.front();
+  CHECK(found.at_the_edge);
+  CHECK(found.after == Approx(largest_value("gemm/fp16/ceiling")));
+  const auto profile = nlohmann::json::parse(profile_json(fitted));
+  CHECK(profile.at("gemm").at("fp16").at("ceiling").at("value").get<double>() <= 1.25);
 }
 
 TEST_CASE("the written profile extends the fitted one and loads") {
