@@ -90,7 +90,7 @@ int run_execute(const Words& words, const Console& console) {
   for (const Finding& note : prepared.notes) console.message("note", to_text(note));
   arguments.overrides = prepared.overrides;
   const TemporaryFile schedule(to_json(prepared.schedule));
-  return run_program(words_for(arguments, schedule.path()));
+  return run_program(words_for(arguments, schedule.path()), console.interrupt);
 }
 
 }  // namespace stagecraft::cli

@@ -87,7 +87,7 @@ std::string executor_program() {
                   program_name));
 }
 
-int run_program(const std::vector<std::string>& words) {
+int run_program(const std::vector<std::string>& words, Interrupt& interrupt) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -95,9 +95,11 @@ int run_program(const std::vector<std::string>& words) {
   pid_t child = 0;
   const int failure = ::posix_spawnp(&child, arguments[0], nullptr, settings.get(), arguments.data(), environ);
   if (failure != 0) throw std::runtime_error(fmt::format("cannot start {}: {}", words.front(), std::strerror(failure)));
+  interrupt.takes_along(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  interrupt.takes_along(0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

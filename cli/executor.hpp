@@ -6,6 +6,7 @@
 
 #include "base/findings.hpp"
 #include "console.hpp"
+#include "interrupt.hpp"
 #include "schedule/schedule.hpp"
 #include "spec/scenario.hpp"
 
@@ -27,7 +28,7 @@ Prepared prepare_schedule(const std::string& file, const std::vector<std::string
 std::string executor_program();
 
 /// Starts a program with these words, waits for it and returns its exit code (128 + N if signal N ended it).
-int run_program(const std::vector<std::string>& words);
+int run_program(const std::vector<std::string>& words, Interrupt& interrupt);
 
 /// A file that is removed with the object.
 class TemporaryFile {

@@ -36,6 +36,7 @@ Interrupt::Interrupt() {
     int signal = 0;
     if (::sigwait(&awaited, &signal) != 0 || signal == stop_waiting) return;
     std::unique_lock writing(writing_, std::chrono::seconds(2));
+    if (const pid_t child = child_; child > 0) ::kill(child, SIGTERM);
     std::fputs("stagecraft: interrupted\n", stderr);
     std::_Exit(128 + signal);
   });

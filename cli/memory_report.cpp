@@ -137,6 +137,12 @@ Json by_class(const MemoryByClass& bytes) {
   return json;
 }
 
+/// "does not fit" is of the tensors; with what the allocator usually wants a run may be likely to run out all the same.
+const char* verdict_text(const MemoryFindings& found) {
+  if (!found.fits) return to_text(FitVerdict::does_not_fit);
+  return found.verdict == FitVerdict::does_not_fit ? "likely to run out" : to_text(found.verdict);
+}
+
 }  // namespace
 
 std::string memory_text(const MemoryFindings& found) {
@@ -150,7 +156,7 @@ std::string memory_json(const MemoryFindings& found) {
   Json root = {{"version", 1},
                {"scenario", found.scenario},
                {"fits", found.fits},
-               {"verdict", to_text(found.verdict)},
+               {"verdict", verdict_text(found)},
                {"limit_bytes", found.peaks[found.fullest].limit.value},
                {"fullest_rank", found.fullest},
                {"allocated_bytes", found.view.allocated.value},

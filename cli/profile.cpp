@@ -40,7 +40,7 @@ int run_profile(const Words& words, const Console& console) {
   for (const std::string& one : prepared.overrides) command.insert(command.end(), {"--set", one});
   if (in_process) command.emplace_back("--in-process");
   if (pin) command.emplace_back("--pin");
-  return run_program(command);
+  return run_program(command, console.interrupt);
 }
 
 }  // namespace stagecraft::cli

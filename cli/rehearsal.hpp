@@ -14,7 +14,7 @@ namespace stagecraft::cli {
 struct RehearsalOptions {
   std::string file;
   std::vector<std::string> overrides;
-  bool estimate = false;      // closed form instead of simulation
+  bool estimate = false;  // closed form instead of simulation
   bool counters = false;  // of memory and of shared links, in the trace
 };
 

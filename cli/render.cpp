@@ -47,7 +47,7 @@ int run_render(const Words& words, const Console& console) {
   for (const std::string& one : overrides) command.insert(command.end(), {"--set", one});
   if (!against.empty()) command.insert(command.end(), {"--against", against});
   if (simulate) command.emplace_back("--simulate");
-  return run_program(command);
+  return run_program(command, console.interrupt);
 }
 
 }  // namespace stagecraft::cli

@@ -15,6 +15,7 @@
 #include "schedule/check.hpp"
 #include "schedule/csv_text.hpp"
 #include "schedule/family.hpp"
+#include "schedule/flushes.hpp"
 #include "schedule/json_text.hpp"
 #include "schedule/lower.hpp"
 #include "verb.hpp"
@@ -25,7 +26,7 @@ namespace {
 struct Options {
   std::string name, format, output;
   bool all = false, list = false, communication = false;
-  std::optional<std::int32_t> stages, micro_batches, chunks, group_size, waves, run_ahead;
+  std::optional<std::int32_t> stages, micro_batches, chunks, group_size, waves, run_ahead, flushes;
   std::optional<double> memory_limit;
   double forward = 1, input_grad = 1, weight_grad = 1, send = 0;
 };
@@ -47,6 +48,7 @@ ScheduleRequest request_of(const Options& options, const FamilyEntry& entry) {
   ScheduleRequest request;
   request.waves = options.waves.value_or(1);
   request.run_ahead = options.run_ahead.value_or(0);
+  request.flushes = options.flushes.value_or(1);
   request.shape = {*options.stages, *options.micro_batches,
                    options.chunks.value_or(usual_chunks(entry, request.waves))};
   request.times = times_of(options);
@@ -83,8 +85,8 @@ const FamilyEntry& entry_of(const std::string& name) {
 Schedule generate(const Options& options) {
   const FamilyEntry& entry = entry_of(options.name);
   const ScheduleRequest request = request_of(options, entry);
-  refuse_errors(entry.name, entry.refuse(request));
-  return entry.generate(request);
+  refuse_errors(entry.name, refuse_with_flushes(entry, request));
+  return generate_with_flushes(entry, request);
 }
 
 /// A table without a row that can run is a refusal, with every reason once.
@@ -110,9 +112,9 @@ std::vector<FamilyRow> family(const Options& options) {
     if (entry.option != ScheduleOption::run_ahead) request.run_ahead = 0;
     const bool any_chunks = entry.chunks == ChunkRule::any || entry.chunks == ChunkRule::two_or_more;
     if (!any_chunks) request.shape.chunks = usual_chunks(entry, request.waves);
-    FamilyRow row{entry.name, request.shape.chunks, false, {}, entry.refuse(request)};
+    FamilyRow row{entry.name, request.shape.chunks, false, {}, refuse_with_flushes(entry, request)};
     if (!has_errors(row.refused)) {
-      const Schedule schedule = entry.generate(request);
+      const Schedule schedule = generate_with_flushes(entry, request);
       row.refused.clear();
       row.asynchronous = schedule.asynchronous;
       row.analysis = analyse(schedule, request.times);
@@ -153,9 +155,10 @@ std::string schedule_as(const Options& options, const Schedule& schedule, bool c
 }
 
 void check_list(const CLI::App& app) {
-  const std::string idle = given_options(
-      app, {"--all", "--stages", "--micro-batches", "--virtual", "--group-size", "--memory-limit", "--waves",
-            "--run-ahead", "--forward", "--input-grad", "--weight-grad", "--send", "--communication", "--format"});
+  const std::string idle =
+      given_options(app, {"--all", "--stages", "--micro-batches", "--virtual", "--group-size", "--memory-limit",
+                          "--waves", "--run-ahead", "--flushes", "--forward", "--input-grad", "--weight-grad", "--send",
+                          "--communication", "--format"});
   if (!idle.empty()) throw UsageError(fmt::format("schedule: --list takes no other option; leave out {}", idle));
   if (app.get_option("NAME")->count() > 0) throw UsageError("schedule: --list takes no NAME");
 }
@@ -175,7 +178,7 @@ void check_times(const CLI::App& app, const Options& options) {
 void check_combination(const Options& options) {
   const bool from_file = is_file(options.name);
   const bool shaped = options.stages || options.micro_batches || options.chunks || options.group_size ||
-                      options.waves || options.memory_limit || options.run_ahead;
+                      options.waves || options.memory_limit || options.run_ahead || options.flushes;
   if (options.all != options.name.empty())
     throw UsageError("schedule: give one NAME, or --all; see: stagecraft schedule --help");
   if (from_file && shaped) throw UsageError("schedule: a file brings its own shape; leave out --stages and the like");
@@ -219,6 +222,8 @@ int run_schedule(const Words& words, const Console& console) {
   app->add_option("--run-ahead", options.run_ahead,
                   "Of 1f1b: micro-batches in flight beyond p - r, but on the last rank")
       ->type_name("N");
+  app->add_option("--flushes", options.flushes, "Equal groups of micro-batches with a drain behind each; default 1")
+      ->type_name("K");
   app->add_option("--forward", options.forward, "Duration of a forward through a full stage; default 1")
       ->type_name("F")
       ->check(duration);

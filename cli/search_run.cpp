@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/file_io.hpp"
 #include "base/input_error.hpp"
 #include "base/refusal.hpp"
 #include "estimate/balance.hpp"
@@ -18,6 +19,7 @@
 #include "progress.hpp"
 #include "schedule/lower.hpp"
 #include "search_journal.hpp"
+#include "spec/resolve.hpp"
 #include "worker_pool.hpp"
 #ifdef STAGECRAFT_HAVE_SIM
 #include "sim/simulate.hpp"
@@ -110,6 +112,14 @@ void set_in(Json& root, const std::string& text) {
   }
 }
 
+/// A scenario that extends this file would have the file's accumulation beside its own micro-batches.
+bool fixes_accumulation(const std::string& file) {
+  if (file.empty()) return false;
+  const JsonDocument document = resolve_scenario(read_file(file), file);
+  const auto batch = document.root().find("batch");
+  return batch && batch->is(JsonKind::object) && batch->find("accumulation");
+}
+
 }  // namespace
 
 std::string scenario_text(const SearchRequest& request) {
@@ -156,11 +166,10 @@ SearchRun run_request(const SearchRequest& request, const Console& console) {
                           scenario.run.batch.global);
   std::vector<Candidate> candidates = candidates_of(scenario, usual_space(scenario, asked, run.gpus), run.gpus);
   if (candidates.empty())
-    throw UsageError(
-        fmt::format("--vary: the values asked for leave no layout of {} GPUs with a global batch of {}: degrees must "
-                    "multiply to the "
-                    "GPUs, micro-batches fill the batch, ZeRO needs data ranks, and several chunks a pipeline",
-                    run.gpus, scenario.run.batch.global));
+    throw UsageError(fmt::format(
+        "{} no layout of {} GPUs with a global batch of {}: degrees must multiply to the GPUs, micro-batches "
+        "fill the batch, ZeRO needs data ranks, and several chunks a pipeline",
+        request.vary.empty() ? "there is" : "--vary: the values asked for leave", run.gpus, scenario.run.batch.global));
   (void)search_objectives(options.objectives, scenario.run.training);
   std::vector<std::string> files;
   const SweepIdentity identity = identify(request, scenario, library, files);
@@ -238,6 +247,10 @@ std::string candidate_scenario(const SearchRequest& request, const SearchRun& ru
   if (root.contains("cluster") && root["cluster"].is_string()) root["cluster"] = {{"extends", root["cluster"]}};
   root["cluster"]["nodes"] = run.context.scenario.cluster.nodes;
   root["batch"]["global"] = run.context.scenario.run.batch.global;
+  if (root["batch"].contains("accumulation") || fixes_accumulation(request.file)) {
+    const std::int64_t each = candidate.micro * candidate.parallel.data;
+    root["batch"]["accumulation"] = run.context.scenario.run.batch.global / each;
+  }
   const std::vector<std::string> paths = candidate_paths(), values = candidate_values(candidate);
   for (std::size_t i = 0; i < paths.size(); ++i) set_in(root, paths[i] + "=" + values[i]);
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

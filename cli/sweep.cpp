@@ -69,6 +69,7 @@ void run_points(const SweepOptions& options, const std::vector<SweepAxis>& axes,
                 std::optional<Journal>& journal, std::map<std::int64_t, Point>& points, const Console& console) {
   Progress progress(static_cast<std::int64_t>(left.size()), "points", options.progress);
   PoolWork pool;
+  pool.fresh = !options.estimate;  // SimGrid's clock runs on, and the last bits of times with it
   pool.work = [&](std::int64_t number) {
     RehearsalOptions how{options.file, all_overrides(options, axes, number), options.estimate, false};
     return point_line(rehearse_point(number, values_of_point(axes, number), how, console));

@@ -53,6 +53,7 @@ struct Child {
     const std::string result = pool.work(number);
     const std::uint64_t size = result.size();
     if (!write_all(results, &size, sizeof size) || !write_all(results, result.data(), result.size())) break;
+    if (pool.fresh) break;
   }
   ::_exit(0);
 }
@@ -150,6 +151,7 @@ class Pool {
       whole = read_all(child.results, result.data(), size);
     }
     if (whole) {
+      if (work_.fresh && next_ < numbers_.size()) renew(child);
       hand_out(child);
       return work_.done(number, &result, "");
     }
@@ -162,6 +164,13 @@ class Pool {
       hand_out(child);
     }
     work_.done(number, nullptr, how);
+  }
+
+  void renew(Child& child) {
+    (void)how_it_ended(child.process);
+    child.process = -1;
+    close_ends(child);
+    start(child);
   }
 
   static void close_ends(Child& child) {

@@ -14,6 +14,7 @@ struct PoolWork {
   std::function<std::string(std::int64_t)> work;  // in a child; what it returns travels back. Must not throw.
   /// In this process, in the order in which work ends. `how` says how a child died over it, then there is no result.
   std::function<void(std::int64_t number, const std::string* result, const std::string& how)> done;
+  bool fresh = false;  // every piece in a child of its own: what a child has done before changes nothing
 };
 
 /// Forks up to `workers` children, hands out `numbers` one at a time and returns when all are done. Children die with

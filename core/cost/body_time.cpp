@@ -20,6 +20,11 @@ struct Doubt {
     high += (time.high.value - time.expected.value) * scale * repeat;
     if (time.expected.value > 0) evidence = std::max(evidence, time.evidence);
   }
+  void add(double seconds, Evidence of, double repeat) {
+    low += seconds * repeat;
+    high += seconds * repeat;
+    if (seconds > 0) evidence = std::max(evidence, of);
+  }
 };
 
 /// The time that a collective takes while its sibling groups use the same NICs.
@@ -58,10 +63,17 @@ double wait_in_block(const CostModel& model, const BodyPart& part, const std::ve
   return meets ? kernels * model.block_wait : 0;
 }
 
+/// Of a collective: what sticks out of the kernels that follow and what these take longer, and its time beside
+/// products.
+struct Exposed {
+  double seconds = 0, beside_products_s = 0;
+};
+
 struct PartTime {
   std::vector<TimeEstimate> times;
   double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
   std::vector<double> gaps;      // before each segment, where the host waits for the GPU; else empty
+  std::vector<Exposed> beside;   // of each segment of the part's `beside`
 };
 
 TimeEstimate measured_time(const MeasuredKernel& kernel) {
@@ -177,22 +189,24 @@ Seconds& served_by(ExposedTime& exposed, const Collective& collective) {
   return exposed.tensor;
 }
 
-// What sticks out of the kernels that follow, and what these take longer beside it; what one collective uses of them,
-// the next one cannot.
-double exposed(const std::vector<Segment>& segments, const PartTime& timed, std::size_t at, const Slowdown& slower_by,
-               std::vector<double>& free_s) {
-  double left_s = timed.times[at].expected.value, longer_s = 0;
+// What one collective uses of the kernels' time, the next one cannot.
+Exposed exposed(const std::vector<Segment>& segments, const PartTime& timed, std::size_t at, const Slowdown& slower_by,
+                std::vector<double>& free_s) {
+  Exposed out{timed.times[at].expected.value, 0};
+  double longer_s = 0;
   std::int32_t left = segments[at].hides_behind;
   for (std::size_t i = at + 1; i < segments.size() && left > 0; ++i) {
     if (segments[i].is_collective) continue;
     const double slowdown = slowdown_of(segments[i].kernel, slower_by);
-    const double beside = std::min(left_s, free_s[i] * (1 + slowdown));
+    const double beside = std::min(out.seconds, free_s[i] * (1 + slowdown));
     free_s[i] -= beside / (1 + slowdown);
     longer_s += beside * slowdown / (1 + slowdown);
-    left_s -= beside;
+    out.seconds -= beside;
+    if (segments[i].kernel.kind == KernelKind::gemm) out.beside_products_s += beside;
     --left;
   }
-  return left_s + longer_s;
+  out.seconds += longer_s;
+  return out;
 }
 
 /// Room for the parts of a body, kept from one to the next.
@@ -200,30 +214,45 @@ struct Workspace {
   double starved = 1;  // of a pause of the garbage collector, that finds no launched kernel
   std::vector<PartTime> parts;
   std::vector<double> paced_s, free_s;  // of a part's segments
+  std::vector<Exposed> exposed;         // the same, of its collectives
   PartTime beside;                      // of a part's segments and the other pass's
-  std::vector<double> beside_s;         // what of each sticks out
 };
 
 /// What sticks out of each exchange where two passes run together. While the passes send something else an exchange
-/// rests: both want the links. Where the host sets the pace there is more room than this.
-void time_beside(const CostModel& model, const BodyPart& part, const Slowdown& slowdown, Workspace& work) {
+/// rests: both want the links. What else hides behind the same kernels (ZeRO's traffic) is not taken off, and where the
+/// host sets the pace there is more room than this.
+void time_beside(const CostModel& model, const BodyPart& part, const Slowdown& slowdown, PartTime& timed,
+                 Workspace& work) {
   time_part(model, part.beside, work.starved, work.beside);
   std::vector<double>& free_s = work.free_s;
   free_s.clear();
   for (const TimeEstimate& time : work.beside.times) free_s.push_back(time.expected.value * (1 + model.slowest));
-  work.beside_s.assign(part.beside.size(), 0);
+  timed.beside.assign(part.beside.size(), {});
   for (std::size_t i = 0; i < part.beside.size(); ++i) {
     if (part.beside[i].hides_behind > 0) {
-      work.beside_s[i] = exposed(part.beside, work.beside, i, slowdown, free_s);
+      timed.beside[i] = exposed(part.beside, work.beside, i, slowdown, free_s);
+    }
+  }
+}
+
+/// What sticks out of each collective of a part, which hides behind the part's own kernels if at all.
+void time_exposed(const BodyPart& part, const PartTime& timed, const OverlapSpec& overlap, const Slowdown& slowdown,
+                  Workspace& work) {
+  work.free_s = work.paced_s;
+  work.exposed.assign(part.segments.size(), {});
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    work.exposed[i].seconds = work.paced_s[i];
+    if (may_hide(part.segments[i], overlap)) {
+      work.exposed[i] = exposed(part.segments, timed, i, slowdown, work.free_s);
     }
   }
 }
 
 /// Nothing if `segment` is none of the exchanges that run beside another pass.
-std::optional<double> exposed_beside(const BodyPart& part, const Segment& segment, const Workspace& work) {
+std::optional<Exposed> exposed_beside(const BodyPart& part, const Segment& segment, const PartTime& timed) {
   for (std::size_t i = 0; i < part.beside.size(); ++i) {
     if (part.beside[i].hides_behind > 0 && std::string_view(part.beside[i].name) == segment.name)
-      return work.beside_s[i];
+      return timed.beside[i];
   }
   return std::nullopt;
 }
@@ -232,16 +261,24 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
   BodyTime result;
   std::vector<PartTime>& parts = work.parts;
   std::vector<double>& paced_s = work.paced_s;
-  std::vector<double>& free_s = work.free_s;
   if (parts.size() < body.parts.size()) parts.resize(body.parts.size());
-  double kernels = 0, host = 0;
+  const Slowdown slowdown = slowdown_beside(model, plan.run.overlap);
+  double kernels = 0, host = 0, sent = 0;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
-    time_part(model, body.parts[p].segments, work.starved, parts[p]);
+    const std::vector<Segment>& segments = body.parts[p].segments;
+    time_part(model, segments, work.starved, parts[p]);
     kernels += parts[p].kernels * body.parts[p].repeat;
     host += parts[p].host * body.parts[p].repeat;
+    if (!body.parts[p].beside.empty()) time_beside(model, body.parts[p], slowdown, parts[p], work);
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      if (!segments[i].is_collective || may_hide(segments[i], plan.run.overlap)) continue;
+      const std::optional<Exposed> beside = exposed_beside(body.parts[p], segments[i], parts[p]);
+      sent += (beside ? beside->seconds : parts[p].times[i].expected.value) * body.parts[p].repeat;
+    }
   }
   result.segments.reserve(body.parts.size());
-  const double stretch = kernels > 0 ? std::max(1.0, host / kernels) : 1.0;
+  // While the GPU waits for a collective the host launches on.
+  const double stretch = kernels > 0 ? std::max(1.0, (host - sent) / kernels) : 1.0;
   Doubt doubt;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
     const BodyPart& part = body.parts[p];
@@ -255,25 +292,21 @@ BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, W
       const bool at_host_pace =
           !segment.is_collective && parts[p].gaps.empty() && find_measured(model.calibration, segment) == nullptr;
       const double paced = alone * (at_host_pace ? stretch : 1) + (parts[p].gaps.empty() ? 0 : parts[p].gaps[i]);
-      result.launch_wait += Seconds{(paced - alone) * repeat};
+      result.launch_wait += Seconds{std::max(0.0, paced - alone) * repeat};
       const bool of_rank = !segment.is_collective && !is_host_work(segment.kernel.kind);
       const double slow = of_rank ? paced * model.slowest : 0;  // a measured time is that of the mean rank
       paced_s.push_back(paced + slow);
       result.waiting += Seconds{slow * repeat};
     }
-    const Slowdown slowdown = slowdown_beside(model, plan.run.overlap);
-    if (!part.beside.empty()) time_beside(model, part, slowdown, work);
+    time_exposed(part, parts[p], plan.run.overlap, slowdown, work);
     double wait = wait_in_block(model, part, paced_s);
     result.waiting += Seconds{wait * repeat};
-    free_s = paced_s;
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
       const bool is_collective = part.segments[i].is_collective;
-      double seconds = paced_s[i];
-      if (may_hide(part.segments[i], plan.run.overlap)) {
-        seconds = exposed(part.segments, parts[p], i, slowdown, free_s);
-      } else if (is_collective && !part.beside.empty()) {
-        seconds = exposed_beside(part, part.segments[i], work).value_or(seconds);
-      }
+      Exposed out = work.exposed[i];
+      if (is_collective && !part.beside.empty()) out = exposed_beside(part, part.segments[i], parts[p]).value_or(out);
+      double seconds = out.seconds;
+      doubt.add(out.beside_products_s * slowdown.gemm_doubt, slowdown.evidence, repeat);
       if (is_collective && part.segments[i].collective.group == Axis::shard) {
         seconds += wait;  // at the part's first meeting
         wait = 0;

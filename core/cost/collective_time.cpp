@@ -11,23 +11,11 @@
 namespace stagecraft {
 namespace {
 
-const char* word(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return "all_reduce";
-    case CollectiveKind::all_gather:
-      return "all_gather";
-    case CollectiveKind::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveKind::all_to_all:
-      return "all_to_all";
-    case CollectiveKind::broadcast:
-    case CollectiveKind::exchange:
-    case CollectiveKind::host_copy:
-    case CollectiveKind::nvme_copy:
-      break;
-  }
-  return "broadcast";
+/// The law's name in a calibration; what has none of its own takes that of a broadcast.
+const char* law_word(CollectiveKind kind) {
+  const bool point_to_point =
+      kind == CollectiveKind::exchange || kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
+  return to_text(point_to_point ? CollectiveKind::broadcast : kind);
 }
 
 // What a node does with its own links.
@@ -145,7 +133,8 @@ CollectiveTime all_to_all_across_nodes(const Collective& collective, const Group
   const bool deduplicated = collective.copies > 1;
   const Constant& reached = constant(calibration, deduplicated ? "deduplicated_nic_efficiency" : "nic_ring_efficiency");
   const AllToAllSpread spread = spread_of(collective, shape);
-  const double bytes = collective.bytes.value, nic = shape.inter_achieved.value / shape.ranks_per_node * reached.value;
+  const double bytes = collective.bytes.value;
+  const double nic = shape.crossing_achieved.value / shape.crossing_ranks * reached.value;
   const double within = inside.bus > 0 ? bytes * spread.inside / inside.bus : 0;
   const double latency = inside.latency_s + constant(calibration, "inter_hop_us").value * 1e-6;
   const auto with_sharers = [&](double sharers) {
@@ -178,14 +167,14 @@ CollectiveTime inside_node(const Collective& collective, const GroupShape& shape
 }  // namespace
 
 const CollectiveProfile* law_inside(CollectiveKind kind, const Calibration& calibration) {
-  const auto found = calibration.collectives.find(std::string("node/") + word(kind));
+  const auto found = calibration.collectives.find(std::string("node/") + law_word(kind));
   return found == calibration.collectives.end() ? nullptr : &found->second;
 }
 
 AllToAllSpread spread_of(const Collective& collective, const GroupShape& shape) {
-  const double ranks = shape.ranks, nodes = shape.nodes, here = shape.ranks_per_node;
-  if (collective.reduced_in_node) return {(nodes - 1) / nodes / here, (here - 1) / here};
-  if (collective.copies < 2) return {(ranks - here) / ranks, (here - 1) / ranks};
+  const double ranks = shape.ranks, nodes = shape.nodes, here = shape.ranks_per_node, crossing = shape.crossing_ranks;
+  if (collective.reduced_in_node) return {(nodes - 1) / nodes / crossing, (here - 1) / here};
+  if (collective.copies < 2) return {nodes > 1 ? (ranks - crossing) / ranks : 0, (here - 1) / ranks};
   const double copies = collective.copies;
   const auto places = [&](double among) { return distinct_places(among, copies) / copies; };
   const double among = collective.most_nodes > 0 ? std::min(nodes, static_cast<double>(collective.most_nodes)) : nodes;

@@ -24,7 +24,9 @@ struct GroupShape {
   LinkKind inside = LinkKind::nvlink;  // the slowest kind on the ring inside a node
   bool staged_through_host = false;    // some copy inside a node passes host memory
   BytesPerSecond intra_achieved;       // of the slowest link inside a node on the ring
-  BytesPerSecond inter_achieved;       // of all NICs that the ring of one node may use, per node and direction
+  BytesPerSecond inter_achieved;       // of all NICs that the ring may use in a node, of the node that has least
+  std::int32_t crossing_ranks = 1;     // where each rank sends to each: on the node that takes longest
+  BytesPerSecond crossing_achieved;    // and of all NICs that these may use
   double nic_sharers = 1;              // groups of this axis that use the same NICs when all ranks of the job take part
   double left = 1;  // of the rate inside a node, after faults; intra_achieved and inter_achieved are what is left
 

@@ -1,6 +1,8 @@
 #include "cost/faulty_groups.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "cost/straggler.hpp"
 
@@ -31,17 +33,49 @@ std::vector<std::int64_t> sampled_nodes(std::int64_t first, std::int64_t last) {
   return nodes;
 }
 
+/// Whether the nodes without faults of their own have some all the same, which hit one of their ranks but not another.
+bool has_fault_everywhere(const Topology& topology) {
+  const std::vector<FaultSpec>& faults = topology.cluster.faults;
+  return std::any_of(faults.begin(), faults.end(), [](const FaultSpec& fault) {
+    return fault.nodes.empty() && fault.kind != FaultKind::leaf && fault.kind != FaultKind::background;
+  });
+}
+
+/// Where the groups of an axis do not tile the nodes, they lie on them in different ways. A rank of each group, up to
+/// where the pattern begins anew; none if all lie as `first` does.
+std::vector<Rank> groups_that_lie_apart(const Plan& plan, const Topology& topology, Axis axis,
+                                        const std::vector<GpuId>& first) {
+  const std::int64_t node = topology.gpus_per_node, world = world_size(plan.degrees);
+  const std::int64_t apart = first[1].value - first[0].value, span = apart * static_cast<std::int64_t>(first.size());
+  const bool even = first.back().value - first.front().value == span - apart;
+  const bool tiles = node % span == 0 || apart % node == 0 || (node % apart == 0 && span % node == 0);
+  if (even && tiles) return {};
+  const std::int64_t until = even ? std::min(world, std::lcm(span, node)) : world;
+  std::vector<bool> seen(static_cast<std::size_t>(world));
+  std::vector<Rank> found;
+  for (std::int64_t r = 0; r < until; ++r) {
+    if (seen[static_cast<std::size_t>(r)]) continue;
+    const Rank rank(static_cast<std::int32_t>(r));
+    const std::vector<Rank> group = group_of(plan.degrees, axis, rank);
+    for (const Rank member : group) seen[member.index()] = true;
+    if (!group.empty()) found.push_back(rank);
+  }
+  return found;
+}
+
 }  // namespace
 
 GroupShape slower_of(const GroupShape& a, const GroupShape& b) {
-  GroupShape worst = a;
-  worst.nodes = std::max(a.nodes, b.nodes);
-  worst.ranks_per_node = std::max(a.ranks_per_node, b.ranks_per_node);
+  // One of them says how the ranks lie on nodes, or no group would lie so: the one that gets less across.
+  const auto pace = [](const GroupShape& shape) {
+    const double across = shape.nodes > 1 ? shape.inter_achieved.value / shape.nic_sharers : 1e300;
+    return std::tuple(across, -shape.nodes, -shape.ranks_per_node);
+  };
+  GroupShape worst = pace(b) < pace(a) ? b : a;
   worst.nic_sharers = std::max(a.nic_sharers, b.nic_sharers);
   worst.inside = std::max(a.inside, b.inside);
   worst.staged_through_host = a.staged_through_host || b.staged_through_host;
   worst.intra_achieved = slower(a.intra_achieved, b.intra_achieved);
-  worst.inter_achieved = slower(a.inter_achieved, b.inter_achieved);
   worst.left = std::min(a.left, b.left);
   return worst;
 }
@@ -60,17 +94,22 @@ void visit_other_ranks(const Plan& plan, const Topology& topology, const std::fu
     for (std::int32_t rank = 0; rank < ranks; rank += stride) visit(Rank(rank));
     return;
   }
+  const auto visit_node = [&](std::int64_t node) {
+    const std::int64_t first = node * topology.gpus_per_node;
+    for (std::int64_t gpu = first; gpu < std::min<std::int64_t>(ranks, first + topology.gpus_per_node); ++gpu)
+      visit(Rank(static_cast<std::int32_t>(gpu)));
+  };
   for (auto row = topology.variant_of.begin(); row != topology.variant_of.end();) {
     auto next = row;
     std::int64_t last = row->first;
     for (; next != topology.variant_of.end() && next->second == row->second && next->first <= last + 1; ++next)
       last = next->first;
-    for (const std::int64_t node : sampled_nodes(row->first, last)) {
-      const std::int64_t first = node * topology.gpus_per_node;
-      for (std::int64_t gpu = first; gpu < std::min<std::int64_t>(ranks, first + topology.gpus_per_node); ++gpu)
-        visit(Rank(static_cast<std::int32_t>(gpu)));
-    }
+    for (const std::int64_t node : sampled_nodes(row->first, last)) visit_node(node);
     row = next;
+  }
+  if (!has_fault_everywhere(topology)) return;
+  for (const std::int64_t node : sampled_nodes(0, (ranks - 1) / topology.gpus_per_node)) {
+    if (!topology.variant_of.contains(node)) visit_node(node);
   }
 }
 
@@ -78,7 +117,13 @@ GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {
   if (group_size(plan.degrees, axis) < 2) return {};
   const std::int64_t ranks = world_size(plan.degrees);
   const auto shape_at = [&](Rank rank) { return shape_of(topology, members_of(plan, axis, rank), ranks); };
-  GroupShape worst = shape_at(representative(plan, PipelineRank{0}));
+  const Rank first = representative(plan, PipelineRank{0});
+  GroupShape worst = shape_at(first);
+  if (plan.gpus.empty()) {
+    for (const Rank rank : groups_that_lie_apart(plan, topology, axis, members_of(plan, axis, first))) {
+      worst = slower_of(worst, shape_at(rank));
+    }
+  }
   visit_other_ranks(plan, topology, [&](Rank rank) {
     const std::vector<Rank> group = group_of(plan.degrees, axis, rank);
     if (group.empty()) return;  // Axis::embedding of a middle rank

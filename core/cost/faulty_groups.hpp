@@ -22,8 +22,8 @@ GroupShape slower_of(const GroupShape& a, const GroupShape& b);
 std::vector<GpuId> members_of(const Plan& plan, Axis axis, Rank rank);
 
 /// Calls `visit` with ranks whose groups may fare differently from the representative's: of every row of neighbouring
-/// nodes that are alike, but not as the others are, a sample with its first and last; under a placement of its own a
-/// sample of all.
+/// nodes that are alike, but not as the others are, a sample with its first and last; where all nodes have a fault a
+/// sample of all nodes, and under a placement of its own one of all ranks.
 void visit_other_ranks(const Plan& plan, const Topology& topology, const std::function<void(Rank)>& visit);
 
 /// CostModel::slowest of ranks whose GPU takes `times` as long as a sound one.

@@ -70,7 +70,7 @@ double attention_width(const Plan& plan) {
   return static_cast<double>(attention.heads) * static_cast<double>(key + value) / 2;
 }
 
-// 3 x forward, with `attended` of the score matrix of a causal mask; windows see less.
+// 3 x forward, with `attended` of the score matrix of a causal mask; windows and packed documents see less.
 Flops gemm_flops(const Plan& plan, double attended) {
   if (is_plain(plan)) return plain_flops(plan);
   double per_token = 0;
@@ -78,7 +78,8 @@ Flops gemm_flops(const Plan& plan, double attended) {
     if (layer.kind != LayerKind::block) continue;
     const BlockKind kind = block_kind(plan.model, layer.index);
     const std::int64_t window = kind.windowed ? plan.model.attention.window : 0;
-    const double share = 2 * attended_pairs({true, window, {}}, length(plan)) / (length(plan) * length(plan));
+    const double share =
+        2 * attended_pairs({true, window, plan.run.batch.lengths}, length(plan)) / (length(plan) * length(plan));
     per_token += 2 * block_weights(plan, kind) + 4 * length(plan) * attention_width(plan) * attended * share;
     if (kind.cross) per_token += 4 * static_cast<double>(encoder_length(plan)) * attention_width(plan);
     if (kind.prediction) per_token += 2 * hidden(plan) * vocabulary(plan);
@@ -130,12 +131,12 @@ constexpr std::array<FlopConvention, 6> conventions{{
      six_n_causal},
 }};
 
-// Of a body, attention counted whole where the kernel skips what a causal mask hides.
+// Of a body, attention counted whole where its kernels skip what a causal mask hides.
 Flops whole_square_flops(const Body& body) {
   Flops sum;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
-      const bool skips = segment.kernel.kind == KernelKind::attention && segment.kernel.causal;
+      const bool skips = segment.kernel.kind == KernelKind::attention && segment.kernel.masked;
       sum += segment.kernel.flops * (part.repeat * segment.kernel.average * (skips ? 2.0 : 1.0));
     }
   }

@@ -59,6 +59,13 @@ double sharers(const NodeWiring& wiring, const std::vector<std::int32_t>& local,
   return std::max(1.0, static_cast<double>(users) / static_cast<double>(local.size()));
 }
 
+/// How members of a group lie on a node.
+struct OnNode {
+  const NodeWiring* wiring = nullptr;
+  std::vector<std::int32_t> local;
+  std::int32_t of_job = 0;  // GPUs of the node that the job uses
+};
+
 }  // namespace
 
 GroupShape shape_of(const Topology& topology, std::span<const GpuId> members, std::int64_t job_gpus) {
@@ -66,36 +73,42 @@ GroupShape shape_of(const Topology& topology, std::span<const GpuId> members, st
   shape.ranks = static_cast<std::int32_t>(std::max<std::size_t>(members.size(), 1));
   if (members.size() < 2) return shape;
   const std::int64_t all = job_gpus > 0 ? job_gpus : gpu_count(topology);
-  const std::int32_t job_per_node = static_cast<std::int32_t>(std::min<std::int64_t>(all, topology.gpus_per_node));
-  // Members are ascending, so those of one node are neighbours. The node with the most of them decides, and where
-  // faults set nodes apart, the slowest.
-  std::span<const GpuId> fullest;
-  std::vector<std::span<const GpuId>> measured;
+  std::vector<OnNode> seen;  // each way to lie on a node once
+  std::vector<std::int32_t> local;
   shape.nodes = 0;
+  // Members are ascending, so those of one node are neighbours.
   for (std::size_t begin = 0; begin < members.size();) {
     const NodeId node = node_of(topology, members[begin]);
-    std::size_t end = begin + 1;
-    while (end < members.size() && node_of(topology, members[end]) == node) ++end;
-    const std::span<const GpuId> here = members.subspan(begin, end - begin);
-    ++shape.nodes;
-    if (here.size() > fullest.size()) fullest = here;
-    if (!topology.variant_of.empty() && topology.variant_of.count(node.value) > 0) measured.push_back(here);
-    begin = end;
-  }
-  shape.ranks_per_node = static_cast<std::int32_t>(fullest.size());
-  if (topology.variant_of.empty() || topology.variant_of.count(node_of(topology, fullest.front()).value) == 0)
-    measured.push_back(fullest);
-  double out = 0;
-  std::vector<std::int32_t> local;
-  for (const std::span<const GpuId> here : measured) {
-    const NodeWiring& wiring = wiring_of(topology, node_of(topology, here.front()));
     local.clear();
-    for (const GpuId gpu : here) local.push_back(local_index(topology, gpu));
-    if (local.size() > 1) measure_inside(wiring, topology.gpus_per_node, local, shape);
+    std::size_t end = begin;
+    for (; end < members.size() && node_of(topology, members[end]) == node; ++end) {
+      local.push_back(local_index(topology, members[end]));
+    }
+    begin = end;
+    ++shape.nodes;
+    const NodeWiring& wiring = wiring_of(topology, node);
+    const std::int64_t left = all - static_cast<std::int64_t>(node.value) * topology.gpus_per_node;
+    const auto of_job = static_cast<std::int32_t>(std::clamp<std::int64_t>(left, 1, topology.gpus_per_node));
+    const auto is_known = [&](const OnNode& known) {
+      return known.wiring == &wiring && known.of_job == of_job && known.local == local;
+    };
+    if (std::none_of(seen.begin(), seen.end(), is_known)) seen.push_back({&wiring, local, of_job});
+  }
+  double out = 0, longest = 0;
+  for (const OnNode& here : seen) {
+    const auto count = static_cast<std::int32_t>(here.local.size());
+    shape.ranks_per_node = std::max(shape.ranks_per_node, count);
+    if (count > 1) measure_inside(*here.wiring, topology.gpus_per_node, here.local, shape);
     if (shape.nodes < 2) continue;
-    const double rate = rate_out(wiring, local);
+    const double rate = rate_out(*here.wiring, here.local);
     out = out == 0 ? rate : std::min(out, rate);
-    shape.nic_sharers = std::max(shape.nic_sharers, sharers(wiring, local, job_per_node));
+    const double crosses = static_cast<double>(count) * (shape.ranks - count) / std::max(rate, 1e-300);
+    if (crosses > longest) {
+      longest = crosses;
+      shape.crossing_ranks = count;
+      shape.crossing_achieved = {rate};
+    }
+    shape.nic_sharers = std::max(shape.nic_sharers, sharers(*here.wiring, here.local, here.of_job));
   }
   if (shape.nodes > 1) shape.inter_achieved = {out};
   return shape;

@@ -40,8 +40,9 @@ GemmLaw gemm_law(const GemmProfile& profile, double peak, Dtype dtype) {
   return law;
 }
 
-AttentionLaw attention_law(const AttentionProfile& profile, double peak) {
+AttentionLaw attention_law(const AttentionProfile& profile, double peak, double wide_peak) {
   AttentionLaw law;
+  if (peak > 0 && wide_peak > 0) law.wide = std::min(1.0, wide_peak / peak);
   law.known = peak > 0;
   law.forward = term(profile.forward, peak);
   law.backward = term(profile.backward, peak);
@@ -78,7 +79,7 @@ KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cu
   const double share = cuda_graphs ? graph_launch_share : 1;
   law.stream_launch_s = std::max(law.launch_s.value, constant(calibration, "stream_launch_us").value * 1e-6 * share);
   law.host_launch_s = cuda_graphs ? 0 : constant(calibration, "host_launch_us").value * 1e-6;
-  law.gemm_beside = constant(calibration, "gemm_beside_collective").value;
+  law.gemm_beside = term(constant(calibration, "gemm_beside_collective"), 1);
   law.collective_efficiency = constant(calibration, "collective_efficiency").value;
   law.host_step_s = term(constant(calibration, "host_step_ms"), 1e-3);
   for (const auto& [dtype, profile] : calibration.gemm) {
@@ -91,7 +92,8 @@ KernelLaw kernel_law(const GpuSpec& gpu, const Calibration& calibration, bool cu
   const double peak = std::max(peak_of(gpu, Dtype::bf16), peak_of(gpu, Dtype::fp16));
   for (const auto& [version, profile] : calibration.attention) {
     if (version < 1 || version > 4) throw std::invalid_argument("flash attention has versions 1 to 4");
-    law.attention[static_cast<std::size_t>(version)] = attention_law(profile, peak);
+    law.attention[static_cast<std::size_t>(version)] =
+        attention_law(profile, peak, std::max(peak_of(gpu, Dtype::fp32), peak_of(gpu, Dtype::tf32)));
   }
   if (is_of_another_gpu(gpu, calibration)) {
     borrow(law.streaming);

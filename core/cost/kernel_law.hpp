@@ -28,6 +28,7 @@ struct AttentionLaw {
   bool known = false;
   LawTerm forward, backward;  // FLOP/s at long sequences and wide heads
   double head_dim_half = 0, length_half = 0, causal_length_half = 0;
+  double wide = 1;  // share of these rates in fp32 and tf32: what the GPU's peaks leave
 };
 
 struct KernelLaw {
@@ -38,7 +39,7 @@ struct KernelLaw {
   double stream_launch_s = 0;             // the same among streams that wait for each other, never less
   double host_launch_s = 0;               // of one kernel, on the host
   LawTerm host_step_s;                    // host work per step
-  double gemm_beside = 1;                 // fraction of its speed that a product keeps beside a collective
+  LawTerm gemm_beside;                    // fraction of its speed that a product keeps beside a collective
   double collective_efficiency = 1;       // of the achieved rate, by the framework's collectives over the tensor group
   double data_loading_s = 0;              // of a step, as the run states it
   double collection_s = 0;                // of a step, in pauses of the garbage collector with an empty queue

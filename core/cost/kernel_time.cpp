@@ -74,7 +74,9 @@ TimeEstimate attention_time(const Kernel& kernel, const KernelLaw& law) {
   const LawTerm& rate = kernel.backward ? flash.backward : flash.forward;
   const double d = static_cast<double>(kernel.k), length = static_cast<double>(kernel.n);
   const double half = kernel.causal ? flash.causal_length_half : flash.length_half;
-  const double reached = rate.value * d / (d + flash.head_dim_half) * length / (length + half);
+  const bool is_wide = kernel.dtype == Dtype::fp32 || kernel.dtype == Dtype::tf32;
+  const double reached =
+      rate.value * (is_wide ? flash.wide : 1) * d / (d + flash.head_dim_half) * length / (length + half);
   constexpr double rows = 128;
   const double blocks = static_cast<double>(kernel.batch) * std::ceil(static_cast<double>(kernel.m) / rows);
   const double even = blocks / law.units;

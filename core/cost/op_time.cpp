@@ -36,6 +36,16 @@ void append(const CollectiveTime& more, CollectiveTime& time) {
   time.shared += more.shared;
 }
 
+/// On rings of its own, beside its siblings': the links of the first collective are not its.
+CollectiveTime as_wait(CollectiveTime time) {
+  const double alone_s = time.total.expected.value;
+  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
+  time.total = {time.shared, time.total.low * factor, time.total.high * factor, time.total.evidence};
+  time.latency = time.shared;
+  time.wire_bytes = {};
+  return time;
+}
+
 /// A rank that keeps a share of the gradients needs the sum of that share only, unless the framework sends all of it.
 CollectiveKind reduction_of(const Plan& plan) {
   const bool scatters = plan.run.zero_stage >= 1 && plan.run.sharding.reduce_scatter;
@@ -54,7 +64,7 @@ void add_replicas(const CostModel& model, const Plan& plan, Bytes scattered, Col
   const double shards = static_cast<double>(group_size(plan.degrees, Axis::shard));
   const CollectiveTime more = collective_time(CollectiveKind::all_reduce, scattered / shards,
                                               shape_of(model, Axis::replica), model.calibration);
-  append(more, time);
+  append(as_wait(more), time);
 }
 
 /// The experts' part, over the ranks that hold the same ones, behind the dense one.
@@ -64,7 +74,8 @@ void add_experts(const CostModel& model, const Plan& plan, const Op& op, double 
   const bool reduces = op.kind == OpKind::reduce_grad;
   const CollectiveKind kind = reduces ? reduction_of(plan) : CollectiveKind::all_gather;
   const double bytes = parameters * (reduces ? reduced_bytes(plan) : bytes_of(recipe_of(plan.run)).compute);
-  append(collective_time(kind, Bytes{bytes / buckets}, shape_of(model, Axis::expert_data), model.calibration), time);
+  append(as_wait(collective_time(kind, Bytes{bytes / buckets}, shape_of(model, Axis::expert_data), model.calibration)),
+         time);
 }
 
 /// What turning gradients into a smaller format and back takes: each is read and written twice.

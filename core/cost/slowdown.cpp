@@ -1,12 +1,14 @@
 #include "cost/slowdown.hpp"
 
-#include <algorithm>
-
 namespace stagecraft {
 
 Slowdown slowdown_beside(const CostModel& model, const OverlapSpec& overlap) {
   const double held = overlap.slowdown;
-  return {held > 0 ? std::max(held, 1 / model.law.gemm_beside - 1) : 0, held};
+  const LawTerm& keeps = model.law.gemm_beside;
+  const double loses = 1 / keeps.value - 1;
+  if (held <= 0 || loses <= held) return {held, held};
+  // Beside a collective of t seconds products lose t (1 - keeps).
+  return {loses, held, keeps.value * keeps.error, keeps.evidence};
 }
 
 double mean_slowdown(const Body& body, const BodyTime& time, const Slowdown& slowdown) {

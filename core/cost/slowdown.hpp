@@ -8,6 +8,9 @@ namespace stagecraft {
 /// Fractions of the time that a kernel takes alone: matrix products, and all others.
 struct Slowdown {
   double gemm = 0, others = 0;
+  double gemm_doubt =
+      0;  // how far the time that products lose may be off, as a fraction of the collective's beside them
+  Evidence evidence = Evidence::measured;  // of that
 };
 
 inline double slowdown_of(const Kernel& kernel, const Slowdown& slowdown) {

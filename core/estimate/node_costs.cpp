@@ -19,12 +19,10 @@ TimeEstimate with_siblings(const CollectiveTime& time) {
   return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
 }
 
-/// Operations of one slot cost the same: those of a stage, replica and kind that run together with another pass, and
-/// those that run alone.
-std::size_t slot_of(const Op& op, const Bodies& bodies, std::size_t stages) {
-  const std::size_t stage = op.stage.valid() ? op.stage.index() : 0, kind = static_cast<std::size_t>(op.kind);
-  const bool usual = !op.stage.valid() || !op.body.valid() || op.body == bodies.of_stage[stage][kind];
-  return ((kind * stages + stage) * 2 + op.replica) * 2 + (usual ? 0 : 1);
+/// Operations without a body that cost the same: those of a stage, replica and kind.
+std::size_t slot_of(const Op& op, std::size_t stages) {
+  const std::size_t stage = op.stage.valid() ? op.stage.index() : 0;
+  return (static_cast<std::size_t>(op.kind) * stages + stage) * 2 + op.replica;
 }
 
 }  // namespace
@@ -42,7 +40,7 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
   for (auto* seconds : {&costs.expected_s, &costs.low_s, &costs.high_s, &costs.tensor_s}) seconds->resize(nodes);
   costs.inner.resize(nodes);
   const auto stages = static_cast<std::size_t>(stage_count(schedule));
-  std::vector<std::optional<Cost>> known(op_kind_count * stages * 4);
+  std::vector<std::optional<Cost>> of_slot(op_kind_count * stages * 2), of_body;
 
   const auto cost_of = [&](PipelineRank rank, const Op& op) -> Cost {
     if (op.body.valid()) {
@@ -59,8 +57,9 @@ NodeCosts cost_nodes(const Plan& plan, const Schedule& schedule, const Graph& gr
 
   std::size_t node = 0;
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+    of_body.assign(schedule.bodies.bodies.size(), std::nullopt);
     for (const Op& op : schedule.programs[rank]) {
-      std::optional<Cost>& cost = known[slot_of(op, schedule.bodies, stages)];
+      std::optional<Cost>& cost = op.body.valid() ? of_body[op.body.index()] : of_slot[slot_of(op, stages)];
       if (!cost) cost = cost_of(PipelineRank(rank), op);
       costs.expected_s[node] = cost->total.expected.value;
       costs.low_s[node] = cost->total.low.value;

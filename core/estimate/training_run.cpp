@@ -7,6 +7,7 @@ namespace stagecraft {
 namespace {
 
 constexpr double hour_s = 3600, day_s = 86400;
+constexpr double most_failures = 50;  // from one checkpoint to the next
 
 /// Golden-section search over the logarithm of the interval; the goodput has one maximum.
 double best_interval_s(double rate_per_s, double checkpoint_s, double restart_s) {
@@ -38,7 +39,9 @@ void add_goodput(const FailureSpec& failures, double gpus, TrainingRun& run) {
 
 double goodput(double rate_per_s, double interval_s, double checkpoint_s, double restart_s) {
   if (rate_per_s <= 0) return interval_s / (interval_s + checkpoint_s);
-  return interval_s / ((1 / rate_per_s + restart_s) * std::expm1(rate_per_s * (interval_s + checkpoint_s)));
+  // A run that loses nearly everything, however nearly, stays a number.
+  const double failures = std::min(rate_per_s * (interval_s + checkpoint_s), most_failures);
+  return interval_s / ((1 / rate_per_s + restart_s) * std::expm1(failures));
 }
 
 double watts_at(const std::vector<PowerPoint>& curve, double busy) {

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
+#include "exchange/changed_settings.hpp"
 #include "exchange/exchange.hpp"
 #include "spec/recipe.hpp"
+#include "spec/usual_choices.hpp"
 
 namespace stagecraft {
 namespace {
@@ -65,8 +69,6 @@ void add_experts(Line& line, const MoeSpec& moe, const RunSpec& run, std::int64_
   if (flex) line.flag("moe-enable-deepep");
   line.set("expert-model-parallel-size", run.parallel.expert);
   if (run.parallel.expert_tensor > 0) line.set("expert-tensor-parallel-size", run.parallel.expert_tensor);
-  line.leave(run.experts.fp8_dispatch, "experts.fp8_dispatch");
-  line.leave(run.experts.imbalance > 0, "experts.imbalance");
   if (run.experts.router_padding) line.flag("moe-router-padding-for-quantization");
   if (run.overlap.expert) line.flag("overlap-moe-expert-parallel-comm");
   if (run.overlap.delay_weight_grad) line.flag("delay-wgrad-compute");
@@ -152,7 +154,6 @@ void add_recompute(Line& line, const RunSpec& run, const ModelSpec& model) {
 // Megatron-LM moves activations of a model without a pipeline only.
 void add_offload(Line& line, const RunSpec& run, const ModelSpec& model) {
   const OffloadSpec& offload = run.offload;
-  line.leave(offload.optimizer != Home::gpu, "offload.optimizer");
   if (offload.activations == Home::gpu) return;
   if (run.parallel.pipeline > 1 || offload.activations == Home::nvme) return line.leave(true, "offload.activations");
   line.set("cpu-offloading-num-layers", offload.activation_blocks == 0 ? model.blocks : offload.activation_blocks);
@@ -178,24 +179,30 @@ void add_layout(Line& line, const std::vector<std::int64_t>& blocks, std::int64_
 }
 
 // What a run asks of kernels, states and buffers: Megatron-LM has a word for some of it.
-void add_kernels(Line& line, const RunSpec& run) {
+void add_kernels(Line& line, const RunSpec& run, const GpuSpec& gpu) {
   const RunSpec usual;
-  if (run.framework == Framework::transformer_engine) line.set("transformer-impl", std::string("transformer_engine"));
-  if (run.attention_kernel == AttentionKernel::unfused) line.set("attention-backend", std::string("unfused"));
-  line.leave(run.attention_kernel == AttentionKernel::fused_softmax, "attention_kernel: fused_softmax");
-  line.leave(!run.fused_kernels, "fused_kernels");
+  const bool of_engine = run.framework == Framework::transformer_engine;
+  line.set("transformer-impl", std::string(of_engine ? "transformer_engine" : "local"));
+  line.leave(!of_engine && run.framework != Framework::megatron, "framework");
+  const bool is_usual = run.attention_kernel == usual_attention_kernel(gpu, run.precision);
+  if (run.attention_kernel == AttentionKernel::unfused) {
+    line.set("attention-backend", std::string("unfused"));
+  } else if (run.attention_kernel == AttentionKernel::fused_softmax) {
+    line.set("attention-backend", std::string("local"));
+  } else {
+    line.leave(!is_usual, "attention_kernel");
+  }
   if (run.loss_kernel == LossKernel::fused) line.flag("cross-entropy-loss-fusion");
   line.leave(run.loss_kernel == LossKernel::full_fp32 || run.loss_kernel == LossKernel::chunked, "loss_kernel");
   if (run.optimizer == Optimizer::sgd) line.set("optimizer", std::string("sgd"));
   line.leave(run.optimizer != Optimizer::sgd && run.optimizer != Optimizer::adam, "optimizer");
   const bool wide = run.precision == Precision::bf16_mixed || run.precision == Precision::fp8_mixed;
   if (wide && bytes_of(recipe_of(run)).gradient < 4) line.flag("grad-reduce-in-bf16");
-  line.leave(run.gradient_compression != GradientCompression::none, "gradient_compression");
+  const bool pure = recipe_of(run) == StateRecipe::pure_bf16 || recipe_of(run) == StateRecipe::pure_bf16_fp32_gradients;
+  line.leave(pure && run.precision != Precision::bf16_pure, "recipe");
   if (run.gradient_bucket_bytes != usual.gradient_bucket_bytes) {
     line.set("ddp-bucket-size", std::llround(run.gradient_bucket_bytes / bytes_of(recipe_of(run)).gradient));
   }
-  line.leave(!run.batch.lengths.empty(), "batch.lengths");
-  line.leave(run.data_loading_s > 0, "data_loading");
 }
 
 void add_sharding(Line& line, const RunSpec& run) {
@@ -211,10 +218,9 @@ void add_overlap(Line& line, const RunSpec& run) {
   if (run.overlap.parameter_gather) line.flag("overlap-param-gather");
   if (run.overlap.tensor) line.flag("tp-comm-overlap");
   if (!run.overlap.pipeline && run.parallel.pipeline > 1) line.flag("no-overlap-p2p-communication");
-  line.leave(run.overlap.slowdown > 0, "overlap.slowdown");
 }
 
-void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
+void add_run(Line& line, const RunSpec& run, const ModelSpec& model, const GpuSpec& gpu) {
   const ParallelSpec& parallel = run.parallel;
   line.set("tensor-model-parallel-size", parallel.tensor);
   line.set("pipeline-model-parallel-size", parallel.pipeline);
@@ -232,13 +238,11 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
     line.leave(placement != to_text(PlacementSpec{}), "parallel.placement");
   }
   if (run.cuda_graphs) line.flag("enable-cuda-graph");
-  line.leave(run.schedule.run_ahead > 0, "schedule.run_ahead");
-  line.leave(run.schedule.flushes > 1, "schedule.flushes");
+  line.leave(run.host.collection_pause_s > 0 && !run.host.collects_together, "host.garbage_collection");
   if (run.host.collection_pause_s > 0 && run.host.collects_together) {
     line.flag("manual-gc");
     line.set("manual-gc-interval", static_cast<std::int64_t>(std::max(1.0, std::round(run.host.collection_every))));
   }
-  line.leave(run.host.attention_waits, "host.attention_waits");
   line.set("micro-batch-size", run.batch.micro);
   line.set("global-batch-size", run.batch.global);
   switch (run.precision) {
@@ -260,12 +264,13 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
       break;
     case Precision::fp32:
     case Precision::tf32:
+      line.leave(run.precision == Precision::tf32, "precision tf32");
       break;
   }
   add_recompute(line, run, model);
   add_sharding(line, run);
   add_overlap(line, run);
-  add_kernels(line, run);
+  add_kernels(line, run, gpu);
   if (!run.gradient_accumulation_fusion) line.flag("no-gradient-accumulation-fusion");
   const bool usual = run.schedule.name == "1f1b" || run.schedule.name == "interleaved-1f1b";
   line.leave(!usual, "schedule (Megatron-LM runs 1F1B and interleaved 1F1B)");
@@ -273,6 +278,27 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model) {
   line.leave(!cut, "parallel.partition");
   add_offload(line, run, model);
 }
+
+/// What is written above, or left with a word of its own.
+constexpr std::array<std::string_view, 19> written_settings{"schedule",
+                                                            "experts.dispatcher",
+                                                            "experts.router_padding",
+                                                            "offload.activations",
+                                                            "overlap.gradient_reduce",
+                                                            "overlap.parameter_gather",
+                                                            "overlap.pipeline",
+                                                            "overlap.tensor",
+                                                            "overlap.expert",
+                                                            "overlap.delay_weight_grad",
+                                                            "host.garbage_collection",
+                                                            "recipe",
+                                                            "attention_kernel",
+                                                            "optimizer",
+                                                            "loss_kernel",
+                                                            "fp8_scaling",
+                                                            "gradient_accumulation_fusion",
+                                                            "cuda_graphs",
+                                                            "gradient_bucket"};
 
 }  // namespace
 
@@ -284,7 +310,8 @@ Exported export_megatron(const Scenario& scenario) {
   line.out.text = fmt::format("torchrun --nproc-per-node {} --nnodes {} pretrain_gpt.py", per_node,
                               (world + per_node - 1) / per_node);
   add_model(line, scenario.model, scenario.run);
-  add_run(line, scenario.run, scenario.model);
+  add_run(line, scenario.run, scenario.model, scenario.cluster.gpu);
+  leave_unwritten(scenario, written_settings, line.out.left_out);
   line.out.text += "\n";
   return line.out;
 }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "exchange/changed_settings.hpp"
 #include "exchange/exchange.hpp"
 
 namespace stagecraft {
@@ -18,13 +21,15 @@ const char* device_of(Home home) {
   return home == Home::host ? "cpu" : "nvme";
 }
 
+/// nullptr: torchtitan does not know it.
 const char* schedule_of(const std::string& name) {
   return name == "gpipe"              ? "GPipe"
          : name == "interleaved-1f1b" ? "Interleaved1F1B"
          : name == "interleaved-zb"   ? "InterleavedZeroBubble"
          : name == "zbv"              ? "ZBVZeroBubble"
          : name == "looped-bfs"       ? "LoopedBFS"
-                                      : "1F1B";
+         : name == "1f1b"             ? "1F1B"
+                                      : nullptr;
 }
 
 struct Flavor {
@@ -76,6 +81,27 @@ Exported export_deepspeed(const Scenario& scenario) {
   leave(out, run.precision == Precision::fp8_mixed, "precision fp8_mixed");
   leave(out, run.recompute == Recompute::selective || run.recompute == Recompute::per_op, "recompute");
   leave(out, run.gradient_compression == GradientCompression::int8, "gradient_compression int8");
+  leave(out, run.optimizer != Optimizer::sgd && run.optimizer != Optimizer::adam, "optimizer");
+  leave(out, run.framework != Framework::deepspeed, "framework");
+  leave(out, run.overlap.parameter_gather != (run.overlap.gradient_reduce && run.zero_stage == 3) && run.zero_stage > 0,
+        "overlap.parameter_gather");
+  leave(out, run.sharding.unit != ShardUnit::block && run.zero_stage > 1, "sharding.unit");
+  leave(out, run.precision == Precision::tf32 || run.precision == Precision::bf16_pure, "precision");
+  leave(out, parallel.pipeline > 1 && run.partition.rule != PartitionRule::uniform, "parallel.partition");
+  constexpr std::array<std::string_view, 13> written{"sharding.group",
+                                                     "sharding.secondary",
+                                                     "sharding.int8_gather",
+                                                     "sharding.int4_reduce",
+                                                     "sharding.reduce_scatter",
+                                                     "sharding.unit",
+                                                     "offload.optimizer",
+                                                     "offload.parameters",
+                                                     "overlap.gradient_reduce",
+                                                     "overlap.parameter_gather",
+                                                     "optimizer",
+                                                     "gradient_compression",
+                                                     "gradient_bucket"};
+  leave_unwritten(scenario, written, out.left_out);
   out.left_out.emplace_back("model (a DeepSpeed configuration names none)");
   out.text = json.dump(2) + "\n";
   return out;
@@ -119,8 +145,9 @@ Exported export_torchtitan(const Scenario& scenario) {
     }
   }
   if (parallel.pipeline > 1) {
+    const char* const known = schedule_of(run.schedule.name);
     out.text += fmt::format("pipeline_parallel_schedule = \"{}\"\npipeline_parallel_microbatch_size = {}\n",
-                            schedule_of(run.schedule.name), run.batch.micro);
+                            known == nullptr ? "1F1B" : known, run.batch.micro);
   }
   out.text +=
       fmt::format("fsdp_reshard_after_forward = \"{}\"\n", run.sharding.reshard_after_forward ? "always" : "never");
@@ -138,7 +165,21 @@ Exported export_torchtitan(const Scenario& scenario) {
   leave(out, run.zero_stage == 1 || run.zero_stage == 2, "zero_stage 1 and 2");
   leave(out, parallel.context_method == ContextMethod::ulysses || parallel.context_method == ContextMethod::combined,
         "parallel.context_method");
-  leave(out, run.offload.optimizer != Home::gpu || run.offload.activations != Home::gpu, "offload");
+  leave(out, run.framework != Framework::fsdp, "framework");
+  const bool sends = parallel.data * parallel.context > 1;
+  leave(out, sends && !run.overlap.gradient_reduce, "overlap.gradient_reduce");
+  leave(out, sends && run.zero_stage == 3 && !run.overlap.parameter_gather, "overlap.parameter_gather");
+  leave(out, parallel.pipeline > 1 && schedule_of(run.schedule.name) == nullptr, "schedule");
+  leave(out, parallel.pipeline > 1 && run.partition.rule != PartitionRule::uniform, "parallel.partition");
+  leave(out, run.precision != Precision::bf16_mixed && run.precision != Precision::fp8_mixed, "precision");
+  constexpr std::array<std::string_view, 7> written{"schedule",
+                                                    "schedule.flushes",
+                                                    "sharding.group",
+                                                    "sharding.reshard_after_forward",
+                                                    "overlap.gradient_reduce",
+                                                    "overlap.parameter_gather",
+                                                    "fused_kernels"};
+  leave_unwritten(scenario, written, out.left_out);
   return out;
 }
 

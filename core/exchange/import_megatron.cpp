@@ -262,9 +262,17 @@ void set_numbers(ForeignConfig& config, Json& scenario) {
   const bool wide = on(config, "accumulate_allreduce_grads_in_fp32");
   if (fp16 && wide) scenario["fp32_gradients"] = true;
   if (on(config, "use_flash_attn")) scenario["attention_kernel"] = "flash_2";
-  if (config.text("attention_backend").value_or("") == "unfused") scenario["attention_kernel"] = "unfused";
-  if (config.text("transformer_impl").value_or("") == "transformer_engine")
-    scenario["framework"] = "transformer_engine";
+  const std::string backend = config.text("attention_backend").value_or("auto");
+  if (backend == "unfused") scenario["attention_kernel"] = "unfused";
+  if (backend == "local") scenario["attention_kernel"] = "fused_softmax";  // Megatron-LM's own
+  if (backend != "auto" && backend != "flash" && backend != "fused" && backend != "unfused" && backend != "local") {
+    config.refuse("attention_backend", "auto, flash, fused, unfused or local", "auto");
+  }
+  const std::string layers = config.text("transformer_impl").value_or("transformer_engine");
+  if (layers != "local" && layers != "transformer_engine") {
+    config.refuse("transformer_impl", "transformer_engine or local", "transformer_engine");
+  }
+  scenario["framework"] = layers == "local" ? "megatron" : "transformer_engine";
   if (on(config, "grad_reduce_in_bf16")) scenario["fp32_gradients"] = false;
   if (on(config, "cross_entropy_loss_fusion")) scenario["loss_kernel"] = "fused";
 }
@@ -278,8 +286,14 @@ void set_optimizer(ForeignConfig& config, Draft& draft) {
 void set_layout(ForeignConfig& config, Json& scenario, std::int64_t pipeline) {
   const auto text = config.text("pipeline_model_parallel_layout");
   if (!text) return;
+  for (const char* other : {"num_virtual_stages_per_pipeline_rank", "num_layers_per_virtual_pipeline_stage"}) {
+    if (config.has(other)) config.refuse("pipeline_model_parallel_layout", fmt::format("nothing: {} is given", other));
+  }
   const auto blocks = blocks_of_layout(*text);
-  if (!blocks) config.refuse("pipeline_model_parallel_layout", "a layout of E, t, m, L and |", "\"Et*2|t*2L\"");
+  if (!blocks) {
+    config.refuse("pipeline_model_parallel_layout",
+                  "a layout of t, m and | between one E, the first, and one L, the last", "\"Et*2|t*2L\"");
+  }
   const auto stages = static_cast<std::int64_t>(blocks->size());
   const Json& model = scenario["model"];
   const std::int64_t layers = model["blocks"].get<std::int64_t>() + model.value("prediction_modules", std::int64_t{0});
@@ -331,6 +345,7 @@ void set_experts_run(ForeignConfig& config, Draft& draft) {
   const std::int64_t ranks = parallel["tensor"].get<std::int64_t>() * parallel["context"].get<std::int64_t>() *
                              parallel["data"].get<std::int64_t>() /
                              std::max<std::int64_t>(1, share.value_or(parallel["tensor"].get<std::int64_t>()));
+  if (!experts && *expert > 1) config.refuse("expert_model_parallel_size", "num_experts beside it, or 1", "1");
   if (ranks % *expert == 0 && (!experts || *experts % *expert == 0)) return;
   config.refuse(
       "expert_model_parallel_size",

@@ -1,5 +1,6 @@
 #include "exchange/megatron_layout.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace stagecraft {
@@ -42,6 +43,9 @@ std::optional<std::vector<std::int64_t>> blocks_of_layout(std::string_view text)
   std::size_t at = 0;
   const auto letters = written_out(text, at, 0);
   if (!letters || at != text.size()) return std::nullopt;
+  const auto count = [&](char letter) { return std::count(letters->begin(), letters->end(), letter); };
+  const bool ends = letters->size() > 1 && letters->front() == 'E' && letters->back() == 'L';
+  if (!ends || count('E') != 1 || count('L') != 1) return std::nullopt;
   std::vector<std::int64_t> blocks(1, 0);
   for (const char letter : *letters) {
     if (letter == '|') blocks.push_back(0);

@@ -9,12 +9,21 @@
 namespace stagecraft {
 namespace {
 
-void check_zero(const RunSpec& run, std::int64_t ranks, Findings& findings) {
+/// Ranks that hold the same experts.
+std::int64_t expert_replicas(const Scenario& scenario) {
+  const ParallelSpec& parallel = scenario.run.parallel;
+  if (scenario.model.moe.experts == 0) return 1;
+  const std::int64_t shared_by = parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor;
+  return parallel.tensor * parallel.context * parallel.data / std::max<std::int64_t>(1, shared_by * parallel.expert);
+}
+
+void check_zero(const Scenario& scenario, std::int64_t ranks, Findings& findings) {
+  const RunSpec& run = scenario.run;
   if (run.zero_stage < 0 || run.zero_stage > 3) {
     findings.push_back({Severity::error, "out-of-range", "/zero_stage",
                         fmt::format("{} is no ZeRO stage (0 to 3)", run.zero_stage), run.zero_stage < 0 ? "0" : "3"});
   }
-  if (run.zero_stage > 0 && ranks == 1) {
+  if (run.zero_stage > 0 && ranks == 1 && expert_replicas(scenario) < 2) {
     findings.push_back({Severity::warning, "zero-without-data", "/zero_stage",
                         "states are sharded over the data group, which has one rank: it changes nothing", "0"});
   }
@@ -103,7 +112,7 @@ void check_offload(const Scenario& scenario, Findings& findings) {
 void check_sharding(const Scenario& scenario, Findings& findings) {
   const RunSpec& run = scenario.run;
   const std::int64_t ranks = run.parallel.data * run.parallel.context;
-  check_zero(run, ranks, findings);
+  check_zero(scenario, ranks, findings);
   check_secondary(run, ranks, findings);
   check_gradient_traffic(run, ranks, findings);
   check_offload(scenario, findings);

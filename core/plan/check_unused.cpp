@@ -49,7 +49,7 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const bool overlaps = overlap.gradient_reduce || overlap.parameter_gather || overlap.tensor || overlap.expert ||
                         (overlap.context && parallel.context > 1);
   const bool own_order = to_text(parallel.placement) != to_text(PlacementSpec{});
-  const bool one_pass = one_rank && run.batch.global <= run.batch.micro * parallel.data;
+  const bool one_pass = run.batch.global <= run.batch.micro * parallel.data * (one_rank ? 1 : run.schedule.flushes);
   const bool deduplicates = run.experts.dispatcher == Dispatcher::deduplicated;
   constexpr const char* of_blocks = "plain layers are given by their cost alone";
   for (const Unused& unused : {
@@ -95,7 +95,8 @@ void check_unused(const Scenario& scenario, Findings& findings) {
            Unused{run.overlap.expert && parallel.expert == 1, "/overlap/expert",
                   "the experts are not spread, so nothing is dispatched", "false"},
            Unused{run.overlap.expert && parallel.expert > 1 && one_pass, "/overlap/expert",
-                  "the step has one micro-batch, and its passes have none of another one beside them", "false"},
+                  "between two drains there is one micro-batch, and its passes have none of another one beside them",
+                  "false"},
            Unused{run.overlap.delay_weight_grad && (!run.overlap.expert || parallel.expert == 1),
                   "/overlap/delay_weight_grad",
                   "weight gradients wait only for exchanges of experts that overlap (overlap.expert)", "false"},

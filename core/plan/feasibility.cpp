@@ -36,6 +36,7 @@ Findings check_feasible(const Scenario& scenario) {
   check_rules(scenario, findings);
   check_cluster(scenario, findings);
   check_hardware(scenario, findings);
+  check_training(scenario, findings);
   check_unused(scenario, findings);
   return findings;
 }

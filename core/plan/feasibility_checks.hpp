@@ -20,6 +20,7 @@ void check_cluster(const Scenario& scenario, Findings& findings);
 void check_experts(const Scenario& scenario, Findings& findings);
 void check_sharding(const Scenario& scenario, Findings& findings);
 void check_hardware(const Scenario& scenario, Findings& findings);
+void check_training(const Scenario& scenario, Findings& findings);
 void check_unused(const Scenario& scenario, Findings& findings);
 
 /// "4 or 8": the values nearest to `around`, one below and one above, in [1, highest], that satisfy `works`; "" if none

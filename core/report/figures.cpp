@@ -28,4 +28,13 @@ const FigureField* find_figure(std::string_view key) {
   return found == fields.end() ? nullptr : &*found;
 }
 
+double computing_share(const Breakdown& mean, const StepCosts& costs) {
+  double computes = -costs.host_s - costs.data_loading_s - costs.garbage_collection_s;
+  for (const TimeClass useful : {TimeClass::forward, TimeClass::backward, TimeClass::recompute, TimeClass::optimizer}) {
+    computes += mean[static_cast<std::size_t>(useful)];
+  }
+  const double all = total(mean);
+  return all > 0 ? std::max(0.0, computes / all) : 0;
+}
+
 }  // namespace stagecraft

@@ -19,6 +19,10 @@ struct FigureField {
 
 std::span<const FigureField> figure_fields();
 
+/// Share of the time that GPUs compute. Waits of a step for its batch, the collector and the host stand in the
+/// optimizer's operation, and are none of it.
+double computing_share(const Breakdown& mean, const StepCosts& costs);
+
 /// nullptr if there is no such key.
 const FigureField* find_figure(std::string_view key);
 

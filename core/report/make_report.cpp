@@ -10,6 +10,7 @@
 #include "estimate/steady_state.hpp"
 #include "memory/footprint.hpp"
 #include "memory/overhead.hpp"
+#include "report/figures.hpp"
 #include "report/layer_names.hpp"
 #include "report/published.hpp"
 #include "spec/precision.hpp"
@@ -182,21 +183,11 @@ void add_calibration(Report& report, const ReportSources& from) {
   report.outside_measured_range = outside_measured_range(from.costs, from.schedule, from.plan);
 }
 
-double busy_share(const Breakdown& mean) {
-  double busy = 0;
-  for (const TimeClass computes :
-       {TimeClass::forward, TimeClass::backward, TimeClass::recompute, TimeClass::optimizer}) {
-    busy += mean[static_cast<std::size_t>(computes)];
-  }
-  const double all = total(mean);
-  return all > 0 ? busy / all : 0;
-}
-
 void add_training(Report& report, const ReportSources& from) {
   const TrainingSpec& training = from.scenario.run.training;
   const double gpus = static_cast<double>(report.run.gpus);
   report.training = training_run(training, {report.step_time_s.value, report.inputs.tokens_per_step, gpus,
-                                            busy_share(report.breakdown), report.ramp_up.lost_s});
+                                            computing_share(report.breakdown, report.costs), report.ramp_up.lost_s});
   report.jitter =
       jittered_steps(training.jitter, from.estimate.costs, from.schedule, from.graph, from.plan.degrees.data);
 }

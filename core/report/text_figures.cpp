@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/figures.hpp"
 #include "report/number_text.hpp"
 #include "report/text_sections.hpp"
 
@@ -18,14 +19,6 @@ std::string line(const std::string& title, const std::string& value, const std::
 
 std::string interval(const std::string& low, const std::string& high, const Figure& figure) {
   return fmt::format("{} to {}, {}", low, high, to_text(figure.evidence));
-}
-
-double useful_seconds(const Breakdown& seconds) {
-  double sum = 0;
-  for (const TimeClass useful : {TimeClass::forward, TimeClass::backward, TimeClass::recompute, TimeClass::optimizer}) {
-    sum += seconds[static_cast<std::size_t>(useful)];
-  }
-  return sum;
 }
 
 std::string layout_of(const ReportRun& run) {
@@ -77,7 +70,7 @@ std::string figures_section(const Report& report, const TextStyle& style) {
               fmt::format("of {:.0f} TFLOP/s in {}; HFU {} counts recomputation",
                           report.inputs.peak_flops_per_gpu / 1e12, report.inputs.peak_dtype, percent(report.hfu.value)),
               style);
-  const double working = useful_seconds(report.breakdown) / std::max(total(report.breakdown), 1e-300);
+  const double working = computing_share(report.breakdown, report.costs);
   out += line("bubble", percent(report.bubble_fraction.value),
               fmt::format("idle, not communicating; GPUs compute {} of the time", percent(working)), style);
   const double share = report.peak_memory_bytes.value / report.memory_limit_bytes;

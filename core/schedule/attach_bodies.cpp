@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <optional>
 
+#include "schedule/company.hpp"
+#include "schedule/flushes.hpp"
 #include "schedule/lower.hpp"
 #include "schedule/pair_passes.hpp"
 #include "spec/precision.hpp"
@@ -7,6 +10,21 @@
 namespace stagecraft {
 
 namespace {
+
+/// What the host does once per step, however many stages it updates.
+bool is_once_per_step(const Segment& segment) {
+  const KernelKind kind = segment.kernel.kind;
+  return !segment.is_collective &&
+         (kind == KernelKind::host || kind == KernelKind::loading || kind == KernelKind::collection);
+}
+
+void append_update(std::vector<BodyPart>& parts, const std::vector<BodyPart>& more) {
+  const bool first = parts.empty();
+  for (BodyPart part : more) {
+    if (!first) std::erase_if(part.segments, is_once_per_step);
+    if (!part.segments.empty()) parts.push_back(std::move(part));
+  }
+}
 
 /// A rank of a bidirectional pipeline holds a stage of each copy and updates both. [rank]
 std::vector<BodyId> add_optimizer_bodies_of_copies(Schedule& schedule) {
@@ -16,9 +34,7 @@ std::vector<BodyId> add_optimizer_bodies_of_copies(Schedule& schedule) {
     for (std::size_t s = 0; s < map.size(); ++s) {
       const BodyId id = schedule.bodies.of_stage[s][kind];
       if (!id.valid()) continue;
-      const auto& parts = schedule.bodies.bodies[id.index()].parts;
-      auto& into = merged[map[s].index()].parts;
-      into.insert(into.end(), parts.begin(), parts.end());
+      append_update(merged[map[s].index()].parts, schedule.bodies.bodies[id.index()].parts);
     }
   }
   std::vector<BodyId> of_rank;
@@ -53,6 +69,29 @@ double boundary_length(const Plan& plan, Stage producer) {
   const Layer& last = plan.layers[static_cast<std::size_t>(plan.stages[producer.index()].last) - 1];
   const auto encoder = static_cast<double>(encoder_length(plan));
   return last.kind != LayerKind::block || last.index < encoder_blocks ? encoder : decoder + encoder;
+}
+
+/// Passes that run together have company for as many blocks of experts as both have; all others run alone.
+void give_company(Schedule& schedule, const Plan& plan) {
+  const Bodies& bodies = schedule.bodies;
+  const auto pairs = passes_together(schedule, std::max(1, plan.micro_batches / drains_of(plan)));
+  const auto blocks = [&](const Op& op) { return blocks_with_company(bodies.bodies[op.body.index()]); };
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    std::vector<Op>& program = schedule.programs[r];
+    std::vector<bool> paired(program.size());
+    for (const auto& [first, second] : pairs[r]) {
+      const std::int32_t both = std::min(blocks(program[first]), blocks(program[second]));
+      const bool split = program[first].kind == OpKind::input_grad || program[second].kind == OpKind::input_grad;
+      for (const std::uint32_t at : {first, second}) {
+        Op& op = program[at];
+        op.body = body_beside(bodies, op.body, both, split && op.kind == OpKind::forward);
+        paired[at] = true;
+      }
+    }
+    for (std::size_t i = 0; i < program.size(); ++i) {
+      if (!paired[i] && program[i].body.valid()) program[i].body = body_beside(bodies, program[i].body, 0, false);
+    }
+  }
 }
 
 }  // namespace
@@ -104,9 +143,7 @@ Schedule attach_bodies(Schedule schedule, const Plan& plan, Bodies bodies) {
       }
     }
   }
-  if (!schedule.bodies.alone.empty()) {
-    for (auto& program : schedule.programs) give_alone_bodies(program, schedule.bodies.alone);
-  }
+  if (!schedule.bodies.company.empty()) give_company(schedule, plan);
   if (schedule.placement.size() < 2) return schedule;
   const std::vector<BodyId> optimizer = add_optimizer_bodies_of_copies(schedule);
   for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {

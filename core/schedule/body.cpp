@@ -1,10 +1,12 @@
 #include "schedule/body.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "plan/recompute_scope.hpp"
 #include "schedule/body_layers.hpp"
+#include "schedule/company.hpp"
 
 namespace stagecraft {
 namespace {
@@ -148,21 +150,24 @@ const BodyShape& shape_of(const BlockKind& kind, const Shapes& shapes) {
 Body recompute_body(const Plan& plan, const Composition& stage, const Shapes& shapes) {
   Body body;
   const std::int32_t total = block_total(stage);
-  std::int32_t left = static_cast<std::int32_t>(recomputed_blocks(plan.run, total).count);
+  const std::int64_t again = recomputed_blocks(plan.run, total).count;
+  std::int64_t passed = 0, done = 0;
   for (const BlockRun& run : stage.blocks) {
     std::vector<Segment> block;
     block.reserve(usual_segments);
     const BodyShape& shape = shape_of(run.kind, shapes);
     add_block_forward(block, shape, plan, run.kind);
     if (plan.run.recompute == Recompute::per_op) block = recomputed_per_op(block, shape, plan);
-    const std::int32_t count = std::min(run.count, left);
-    add_part(body, std::move(block), count);
-    left -= count;
+    passed += run.count;
+    const std::int64_t count = passed * again / total - done;  // all of them once the last kind has passed
+    add_part(body, std::move(block), static_cast<std::int32_t>(count));
+    done += count;
   }
   return body;
 }
 
-Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shapes) {
+/// `weight`: of the backward pass that may run beside it.
+Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shapes, bool weight = true) {
   Body body;
   const BodyShape& shape = shapes.decoder;
   if (!plan.model.plain_layers.empty()) {
@@ -189,7 +194,7 @@ Body forward_body(const Plan& plan, const Composition& stage, const Shapes& shap
     } else {
       add_part(body, std::move(block), run.count);
     }
-    put_beside(body, from, beside_another_pass(shape_of(run.kind, shapes), plan, run.kind, true));
+    put_beside(body, from, beside_another_pass(shape_of(run.kind, shapes), plan, run.kind, weight));
   }
   add_part(body, std::move(last));
   return body;
@@ -250,26 +255,43 @@ void add_stage(Bodies& bodies, std::vector<BodyId>& ids, const Plan& plan, const
     ids[slot(kind)] = BodyId{bodies.bodies.size()};
     bodies.bodies.push_back(std::move(body));
   };
-  store(OpKind::forward, forward_body(plan, stage, shapes));
+  Body forward = forward_body(plan, stage, shapes);
+  const std::int32_t blocks = blocks_with_company(forward);
+  store(OpKind::forward, std::move(forward));
   store(OpKind::backward, backward_body(plan, stage, shapes, true, true));
   store(OpKind::input_grad, backward_body(plan, stage, shapes, true, false));
   store(OpKind::weight_grad, backward_body(plan, stage, shapes, false, true));
+  if (blocks > 0) {
+    bodies.company.push_back({ids[slot(OpKind::forward)], blocks, true, BodyId{bodies.bodies.size()}});
+    bodies.bodies.push_back(forward_body(plan, stage, shapes, false));
+  }
   const bool again = plan.run.recompute == Recompute::full || plan.run.recompute == Recompute::per_op;
   if (again) store(OpKind::recompute, recompute_body(plan, stage, shapes));
 }
 
-void add_bodies_alone(Bodies& bodies) {
-  const auto has_company = [](const BodyPart& part) { return !part.beside.empty(); };
-  const std::size_t count = bodies.bodies.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    Body body = bodies.bodies[i];
-    if (std::none_of(body.parts.begin(), body.parts.end(), has_company)) continue;
-    for (BodyPart& part : body.parts) part.beside.clear();
-    bodies.alone.resize(count);
-    bodies.alone[i] = BodyId{bodies.bodies.size()};
-    bodies.bodies.push_back(std::move(body));
+/// With less company than a stage's passes have beside each other: none, that of a stage with fewer blocks of experts,
+/// and, of a forward pass, that of an input gradient.
+void add_company(Bodies& bodies) {
+  std::set<std::int32_t> counts{0};
+  const std::size_t made = bodies.bodies.size();
+  for (std::size_t i = 0; i < made; ++i) counts.insert(blocks_with_company(bodies.bodies[i]));
+  std::vector<Bodies::Company>& company = bodies.company;
+  const auto add = [&](BodyId usual, BodyId of, std::int32_t blocks, bool without_weights) {
+    company.push_back({usual, blocks, without_weights, BodyId{bodies.bodies.size()}});
+    bodies.bodies.push_back(with_company(bodies.bodies[of.index()], blocks));
+  };
+  const std::vector<Bodies::Company> beside_inputs = company;
+  const auto add_fewer = [&](BodyId usual, BodyId of, bool without_weights) {
+    const std::int32_t own = blocks_with_company(bodies.bodies[of.index()]);
+    for (const std::int32_t blocks : counts) {
+      if (blocks < own && (blocks > 0 || !without_weights)) add(usual, of, blocks, without_weights);
+    }
+  };
+  for (std::size_t i = 0; i < made; ++i) {
+    const auto is_variant = [&](const Bodies::Company& each) { return each.body == BodyId{i}; };
+    if (std::none_of(beside_inputs.begin(), beside_inputs.end(), is_variant)) add_fewer(BodyId{i}, BodyId{i}, false);
   }
-  if (!bodies.alone.empty()) bodies.alone.resize(bodies.bodies.size());
+  for (const Bodies::Company& each : beside_inputs) add_fewer(each.usual, each.body, true);
 }
 
 }  // namespace
@@ -345,7 +367,7 @@ Bodies make_bodies(const Plan& plan, std::span<const PipelineRank> rank_of_stage
     }
     made.of_stage[s][slot(OpKind::optimizer_step)] = optimizer;
   }
-  add_bodies_alone(made);
+  add_company(made);
   return made;
 }
 

@@ -29,8 +29,9 @@ enum class KernelKind : std::uint8_t {
 struct Kernel {
   KernelKind kind = KernelKind::memory;
   Dtype dtype = Dtype::bf16;
-  bool backward = false;  // attention: backward is another kernel
-  bool causal = false;
+  bool backward = false;           // attention: backward is another kernel
+  bool causal = false;             // attention: the mask's diagonal runs through it
+  bool masked = false;             // attention: part of a causal one, of which it skips what the mask hides
   std::int32_t flash_version = 2;  // attention: generation of the kernel, 1 to 4
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t group = 1;      // attention: query heads that share one key and value head
@@ -51,6 +52,7 @@ enum class CollectiveKind : std::uint8_t {
   host_copy,  // no collective: `bytes` between this GPU and its host, over PCIe
   nvme_copy   // the same to or from the host's drives
 };
+const char* to_text(CollectiveKind kind);  // "all_reduce", "host_copy", ...
 
 /// `bytes` is the size S of the whole array as nccl-tests counts it: all-reduce buffer, all-gather output,
 /// reduce-scatter input, what a rank sends in an all-to-all, its own part included.
@@ -91,7 +93,15 @@ struct Body {
 struct Bodies {
   std::vector<Body> bodies;
   std::vector<std::vector<BodyId>> of_stage;  // [stage][OpKind]; none if the kind has no body for that stage
-  std::vector<BodyId> alone;  // [body] where no other pass runs beside it; none: it runs so anyway; empty: all do
+  /// Where passes run beside each other (overlap.expert) the bodies of stages are those beside a backward pass, or a
+  /// forward pass, with as many blocks of experts; these are what they become with less company (company.hpp).
+  struct Company {
+    BodyId usual;
+    std::int32_t blocks = 0;       // that have company; 0: the pass runs alone
+    bool without_weights = false;  // of a forward pass: beside an input gradient
+    BodyId body;
+  };
+  std::vector<Company> company;
 };
 
 /// `rank_of_stage` is the stage -> pipeline rank map of the schedule (empty: stage modulo pipeline ranks). It decides

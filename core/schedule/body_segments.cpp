@@ -13,6 +13,28 @@ double product(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+const char* to_text(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::all_gather:
+      return "all_gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveKind::all_to_all:
+      return "all_to_all";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::exchange:
+      return "exchange";
+    case CollectiveKind::host_copy:
+      return "host_copy";
+    case CollectiveKind::nvme_copy:
+      return "nvme_copy";
+  }
+  return "";
+}
+
 Segment gemm(const char* name, const BodyShape& shape, std::int64_t m, std::int64_t n, std::int64_t k, double output) {
   Segment segment;
   segment.name = name;

@@ -59,7 +59,7 @@ CoreShape core_shape(const BodyShape& shape, const Plan& plan, const BlockKind& 
   core.queries = shape.query_length;
   core.length = cross ? encoder_length(plan) : shape.key_length;
   core.keys = core.length;
-  core.causal = attention.causal && !kind.encoder && !cross;
+  core.causal = core.masked = attention.causal && !kind.encoder && !cross;
   core.mask = {core.causal, kind.windowed && !cross ? attention.window : 0, {}};
   if (!cross) core.mask.lengths = plan.run.batch.lengths;
   const AttentionKernel kernel = plan.run.attention_kernel;

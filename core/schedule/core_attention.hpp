@@ -16,6 +16,7 @@ struct CoreShape {
   std::int64_t length = 1;                   // of the whole sequence of keys
   std::int64_t context = 1;                  // ranks that share it
   bool causal = true;                        // the mask lies on this kernel's diagonal
+  bool masked = true;                        // the attention is causal, all steps of a ring together
   Mask mask;
   double pairs = 0;    // of one head and sequence, of the busiest rank
   double average = 1;  // of the average rank over that

@@ -41,6 +41,7 @@ Segment flash(const char* name, const CoreShape& core, const BodyShape& shape, b
   kernel.dtype = shape.element_dtype;
   kernel.backward = backward;
   kernel.causal = core.causal;
+  kernel.masked = core.masked;
   kernel.batch = core.sequences * core.heads;
   kernel.m = core.queries;
   kernel.n = core.keys;

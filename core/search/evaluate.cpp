@@ -17,6 +17,7 @@
 #include "schedule/family.hpp"
 #include "schedule/lower.hpp"
 #include "search/bound.hpp"
+#include "spec/usual_choices.hpp"
 #include "spec/precision.hpp"
 
 namespace stagecraft {
@@ -35,12 +36,9 @@ std::string reasons_of(const Findings& findings) {
   return text;
 }
 
-/// The unit of sharding as reading a scenario would choose it, see spec/read_memory.cpp.
-void put(const SearchContext& context, const Candidate& candidate, Scenario& scenario) {
+void put(const Candidate& candidate, Scenario& scenario) {
   apply(candidate, scenario.run);
-  const bool one_stage = candidate.parallel.pipeline * candidate.parallel.virtual_stages == 1;
-  const bool by_block = one_stage && scenario.model.plain_layers.empty();
-  if (context.usual_sharding) scenario.run.sharding.unit = by_block ? ShardUnit::block : ShardUnit::stage;
+  choose_by_layout(scenario.model, scenario.run);
 }
 
 /// Everything that the lowered schedule depends on, unless the schedule is searched with the stage's times.
@@ -115,18 +113,15 @@ void plan_and_time(const SearchContext& context, Scenario& scenario, const Candi
 }  // namespace
 
 SearchContext make_search_context(const Scenario& scenario, const Calibration& calibration, double memory_reserve) {
-  SearchContext context{scenario, build_topology(scenario.cluster), calibration, memory_reserve, false};
+  SearchContext context{scenario, build_topology(scenario.cluster), calibration, memory_reserve};
   context.scenario.published.clear();
-  context.usual_sharding = std::any_of(scenario.defaults.begin(), scenario.defaults.end(), [](const auto& chosen) {
-    return chosen.pointer == "/sharding" || chosen.pointer == "/sharding/unit";
-  });
   context.scenario.defaults.clear();
   return context;
 }
 
 Scenario scenario_of(const SearchContext& context, const Candidate& candidate) {
   Scenario scenario = context.scenario;
-  put(context, candidate, scenario);
+  put(candidate, scenario);
   return scenario;
 }
 
@@ -142,7 +137,7 @@ bool schedule_comes_before(const Candidate& a, const Candidate& b) {
 }
 
 Judgement judge(const SearchContext& context, Scenario& scenario, const Candidate& candidate, ScheduleCache& cache) {
-  put(context, candidate, scenario);
+  put(candidate, scenario);
   Judgement judgement;
   judgement.reason = reasons_of(check_feasible(scenario));
   if (!judgement.reason.empty()) return judgement;
@@ -174,7 +169,7 @@ Judgement judge(const SearchContext& context, Scenario& scenario, const Candidat
 double closed_form_s(const SearchContext& context, Scenario& scenario, const Candidate& candidate,
                      ScheduleCache& cache) {
   if (!cache.judged || !same(cache.judged->candidate, candidate)) {
-    put(context, candidate, scenario);
+    put(candidate, scenario);
     plan_and_time(context, scenario, candidate, cache);
   }
   const ScheduleCache::Judged judged = std::move(*cache.judged);

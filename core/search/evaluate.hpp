@@ -23,8 +23,7 @@ struct SearchContext {
   Scenario scenario;  // `run` is overwritten by the candidate
   Topology topology;
   Calibration calibration;
-  double memory_reserve = 0;   // share of the GPU's memory that must stay free
-  bool usual_sharding = true;  // the scenario leaves the unit of sharding to the layout
+  double memory_reserve = 0;  // share of the GPU's memory that must stay free
 };
 SearchContext make_search_context(const Scenario& scenario, const Calibration& calibration, double memory_reserve);
 

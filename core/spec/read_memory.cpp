@@ -3,6 +3,7 @@
 #include "spec/read_model.hpp"
 #include "spec/read_run.hpp"
 #include "spec/recipe.hpp"
+#include "spec/usual_choices.hpp"
 
 namespace stagecraft {
 namespace {
@@ -10,11 +11,6 @@ namespace {
 template <class Choice>
 std::string printed(Choice choice) {
   return to_text(choice);
-}
-
-ShardUnit usual_unit(const ModelSpec& model, const RunSpec& run) {
-  const bool one_stage = run.parallel.pipeline * run.parallel.virtual_stages == 1;
-  return one_stage && model.plain_layers.empty() ? ShardUnit::block : ShardUnit::stage;
 }
 
 ShardingSpec read_sharding(const JsonNode& node, ShardingSpec sharding, Reading& reading) {
@@ -116,7 +112,9 @@ void read_memory(ObjectReader& scenario, const ModelSpec& model, RunSpec& run) {
                      "whose habits with memory count where frameworks differ");
   scenario.defaulted("loss_kernel", run.loss_kernel, word_of(loss_kernel_words), printed<LossKernel>,
                      "as Megatron-LM computes it");
-  run.sharding.unit = usual_unit(model, run);
+  const auto sharding = scenario.object().find("sharding");
+  run.left_to_layout.shard_unit = !sharding || !sharding->is(JsonKind::object) || !sharding->find("unit");
+  run.sharding.unit = usual_shard_unit(model, run.parallel);
   const bool given = scenario.optional("sharding", run.sharding, [&](const JsonNode& node) {
     return read_sharding(node, run.sharding, scenario.reading());
   });

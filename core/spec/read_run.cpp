@@ -12,6 +12,7 @@
 #include "spec/read_model.hpp"
 #include "spec/read_placement.hpp"
 #include "spec/read_training.hpp"
+#include "spec/usual_choices.hpp"
 
 namespace stagecraft {
 namespace {
@@ -219,17 +220,16 @@ ScheduleSpec read_schedule(const JsonNode& node, Reading& reading) {
   return schedule;
 }
 
-/// DistributedDataParallel reduces behind the backward pass, fully sharded data parallelism gathers ahead too; the
-/// others do either only when told.
-OverlapSpec usual_overlap(const JsonNode& scenario, const RunSpec& run) {
-  OverlapSpec overlap;
+/// As the framework does it unless told otherwise. The framework is read here, for its report comes later.
+void choose_overlap(const JsonNode& scenario, RunSpec& run) {
   const auto framework = scenario.find("framework");
-  if (!framework || !framework->is(JsonKind::string)) return overlap;
-  const std::string name = read_string(*framework);
-  const bool replicas = run.parallel.data * run.parallel.context > 1, sharded = name == "fsdp";
-  overlap.gradient_reduce = replicas && (sharded || name == "torch_ddp");
-  overlap.parameter_gather = replicas && sharded && run.zero_stage > 0;
-  return overlap;
+  const Framework habits = framework ? word_of(framework_words)(*framework) : run.framework;
+  run.overlap.gradient_reduce = usually_overlaps_reduce(habits, run.parallel);
+  run.overlap.parameter_gather = usually_overlaps_gather(habits, run.parallel, run.zero_stage);
+  const auto overlap = scenario.find("overlap");
+  const bool named = overlap && overlap->is(JsonKind::object);
+  run.left_to_layout.gradient_reduce = !named || !overlap->find("gradient_reduce");
+  run.left_to_layout.parameter_gather = !named || !overlap->find("parameter_gather");
 }
 
 OverlapSpec read_overlap(const JsonNode& node, OverlapSpec overlap, Reading& reading) {
@@ -275,13 +275,6 @@ Precision usual_precision(const GpuSpec& gpu) {
   return Precision::fp32;
 }
 
-AttentionKernel usual_attention_kernel(const GpuSpec& gpu) {
-  if (gpu.architecture == "cpu") return AttentionKernel::unfused;
-  if (gpu.architecture == "volta" || gpu.architecture == "turing") return AttentionKernel::fused_softmax;
-  if (gpu.architecture == "blackwell") return AttentionKernel::flash_4;
-  return gpu.architecture == "hopper" ? AttentionKernel::flash_3 : AttentionKernel::flash_2;
-}
-
 void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& run) {
   run.precision = usual_precision(cluster.gpu);
   scenario.defaulted("precision", run.precision, word_of(precision_words), printed<Precision>,
@@ -291,7 +284,7 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
                      "Megatron-LM's choice: bf16 and fp8 runs add up gradients in fp32, fp16 runs in fp16");
   scenario.defaulted("recompute", run.recompute, word_of(recompute_words), printed<Recompute>,
                      "activations are kept; if memory does not suffice, ask for \"selective\" or \"full\"");
-  run.attention_kernel = usual_attention_kernel(cluster.gpu);
+  run.attention_kernel = usual_attention_kernel(cluster.gpu, run.precision);
   scenario.defaulted("attention_kernel", run.attention_kernel, word_of(attention_kernel_words),
                      printed<AttentionKernel>, "the usual kernel of this GPU generation");
   scenario.defaulted("fused_kernels", run.fused_kernels, read_boolean, text_of_bool,
@@ -300,11 +293,20 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
                      "weight-gradient GEMMs add into the gradient buffer");
 }
 
-void read_communication(ObjectReader& scenario, RunSpec& run) {
+/// Once the dispatcher is known.
+void choose_slowdown(ObjectReader& scenario, const GpuSpec& gpu, RunSpec& run) {
+  const auto overlap = scenario.object().find("overlap");
+  if (!run.overlap.expert || (overlap && overlap->find("slowdown"))) return;
+  run.overlap.slowdown = usual_slowdown(run, gpu);
+  scenario.note("overlap/slowdown", fmt::format("{:.3g}", run.overlap.slowdown),
+                "multiprocessors that the exchange of experts takes from kernels");
+}
+
+void read_communication(ObjectReader& scenario, const GpuSpec& gpu, RunSpec& run) {
   scenario.defaulted("zero_stage", run.zero_stage, integer_in(0, 3), text_of,
                      "every replica holds all optimizer states");
-  const OverlapSpec usual = usual_overlap(scenario.object(), run);
-  run.overlap = usual;
+  choose_overlap(scenario.object(), run);
+  const OverlapSpec usual = run.overlap;
   const bool overlaps = scenario.optional(
       "overlap", run.overlap, [&](const JsonNode& node) { return read_overlap(node, usual, scenario.reading()); });
   if (!overlaps && usual.gradient_reduce) {
@@ -330,6 +332,7 @@ void read_communication(ObjectReader& scenario, RunSpec& run) {
   scenario.optional("gradient_compression", run.gradient_compression, word_of(gradient_compression_words));
   scenario.optional("experts", run.experts,
                     [&](const JsonNode& node) { return read_experts(node, scenario.reading()); });
+  choose_slowdown(scenario, gpu, run);
 }
 
 }  // namespace
@@ -350,7 +353,7 @@ RunSpec read_run(ObjectReader& scenario, const ModelSpec& model, const ClusterSp
       "schedule", run.schedule, [&](const JsonNode& node) { return read_schedule(node, reading); },
       [](const ScheduleSpec& chosen) { return chosen.name; }, "the usual schedule for this number of virtual stages");
   read_kernels(scenario, cluster, run);
-  read_communication(scenario, run);
+  read_communication(scenario, cluster.gpu, run);
   read_memory(scenario, model, run);
   scenario.optional("training", run.training, [&](const JsonNode& node) { return read_training(node, reading); });
   scenario.defaulted("steps", run.steps, integer_in(1, run_limits::steps), text_of, "one step");

@@ -251,6 +251,11 @@ enum class Framework : std::uint8_t {
   nanotron             // Hugging Face's nanotron: 16-bit buckets beside fp32 gradients, a gate of elementary operations
 };
 
+/// What the scenario does not say and the layout decides (spec/usual_choices.hpp).
+struct LeftToLayout {
+  bool shard_unit = false, gradient_reduce = false, parameter_gather = false;
+};
+
 struct RunSpec {
   ParallelSpec parallel;
   BatchSpec batch;
@@ -286,6 +291,7 @@ struct RunSpec {
   double gradient_bucket_bytes = 160e6;
   std::int64_t steps = 1;  // simulated in a row; the last one is reported
   TrainingSpec training;   // the run around the step
+  LeftToLayout left_to_layout;
 };
 
 /// Whether the product with the gate of an MLP is part of the activation's kernel.

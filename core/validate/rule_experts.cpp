@@ -69,14 +69,6 @@ void recompute_as_in(Draft& draft, const ExpertRecipe& recipe) {
   set(draft, "/recompute_modules", recompute_modules_of(recipe.recomputes));
 }
 
-// Multiprocessors that a dispatch holds of an H100's 132 or a Blackwell's 148: NCCL 24, HybridEP 16 unless told
-// otherwise. What runs beside it has the others.
-double slowdown_beside(const Record& record, bool deduplicates) {
-  const double all = contains(record.gpu, "B200") || contains(record.gpu, "B300") ? 148 : 132;
-  const double held = contains(record.overlap, "32 SMs") ? 32 : deduplicates ? 16 : 24;
-  return held / (all - held);
-}
-
 void map_dispatcher(Draft& draft) {
   const std::string& text = draft.record.overlap;
   const bool deep = contains(text, "HybridEP") || contains(text, "DeepEP"),
@@ -95,10 +87,11 @@ void map_dispatcher(Draft& draft) {
   const bool delays = overlaps && (by_recipe || contains(text, "delayed weight gradients"));
   if (delays) set(draft, "/overlap/delay_weight_grad", true);
   if (delays && by_recipe) infer(draft, "/overlap/delay_weight_grad", "true", "NVIDIA's recipe");
-  if (overlaps) {
-    const double slowdown = slowdown_beside(draft.record, deduplicates);
-    set(draft, "/overlap/slowdown", slowdown);
-    infer(draft, "/overlap/slowdown", fmt::format("{:.2f}", slowdown), "multiprocessors that the dispatch holds");
+  if (overlaps && contains(text, "32 SMs")) {
+    const double all = contains(draft.record.gpu, "B200") || contains(draft.record.gpu, "B300") ? 148 : 132;
+    set(draft, "/overlap/slowdown", 32 / (all - 32));
+    infer(draft, "/overlap/slowdown", fmt::format("{:.2f}", 32 / (all - 32)),
+          "32 multiprocessors that the dispatch holds");
   }
   if (named) return;
   infer(draft, "/experts/dispatcher", deduplicates ? "deduplicated" : "all_to_all",

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "run_program.hpp"
 
@@ -15,6 +16,32 @@ TEST_CASE("a search says what is best and why, and writes it as a scenario that 
                                Catch::Contains("Why the first one:") && Catch::Contains("TP ") &&
                                Catch::Contains("% longer") && Catch::Contains("bandwidth -10 %"));
   CHECK(run_program({"check", best}).exit_code == 0);
+}
+
+TEST_CASE("what a search writes takes the time that it was ranked by, whatever its file fixes") {
+  const Scratch scratch;
+  const std::string rest = R"("model": "gpt-1.7b", "cluster": {"extends": "selene", "nodes": 2}, )";
+  for (const std::string base :
+       {R"("parallel": {"tensor": 8}, "batch": {"accumulation": 16, "micro": 2})",
+        R"("parallel": {"tensor": 2, "pipeline": 4}, "batch": {"global": 32, "micro": 1}, "framework": "fsdp")",
+        R"("parallel": {}, "batch": {"global": 32, "micro": 1}, "framework": "torch_ddp", "zero_stage": 3)"}) {
+    CAPTURE(base);
+    const std::string file = scratch.write("base.json", "{" + rest + base + "}"), best = scratch.file("best.json");
+    const Outcome found = run_program({"search", file, "--estimate", "--vary", "parallel.pipeline=1,2", "--vary",
+                                       "zero_stage=0,3", "--format", "json", "--write", best});
+    REQUIRE(found.exit_code == 0);
+    const Outcome again = run_program({"simulate", best, "--estimate", "--format", "json"});
+    REQUIRE(again.exit_code == 0);
+    const auto ranked = nlohmann::json::parse(found.output), timed = nlohmann::json::parse(again.output);
+    nlohmann::json first;
+    for (const auto& point : ranked.at("points")) {
+      if (point.at("status") != "ok" || point.at("reason") != "") continue;
+      if (first.is_null() || point.at("step_time_s") < first.at("step_time_s")) first = point;
+    }
+    REQUIRE_FALSE(first.is_null());
+    CHECK(first.at("step_time_s") == timed.at("step_time_s"));
+    CHECK(first.at("peak_memory_bytes") == timed.at("peak_memory_bytes"));
+  }
 }
 
 TEST_CASE("a search without a layout that fits says so and ends with 4") {

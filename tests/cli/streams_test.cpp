@@ -27,7 +27,7 @@ int shell(std::string command) {
 
 /// A simulation of about a second.
 std::vector<std::string> long_simulation() {
-  return {"simulate", shipped("gpt-1.7b-selene"), "--set", "batch.micro=1", "--set", "batch.global=8388608"};
+  return {"simulate", shipped("gpt-1.7b-selene"), "--set", "batch.micro=1", "--set", "batch.global=16777216"};
 }
 
 pid_t start(const std::vector<std::string>& words, bool ignore_interrupt) {

@@ -114,6 +114,20 @@ TEST_CASE("a sweep's bytes do not depend on the number of workers") {
   CHECK_THAT(first.output, Catch::Contains("\"parallel.tensor\": \"8\""));
 }
 
+TEST_CASE("a simulated sweep's bytes depend neither on the workers nor on what they did before") {
+  const Words words{"sweep",    shipped("gpt-145b-selene"),
+                    "--vary",   "batch.micro=1,2",
+                    "--vary",   "recompute=none,full",
+                    "--vary",   "parallel.virtual_stages=1,2",
+                    "--format", "csv"};
+  Words one = words, two = words;
+  one.insert(one.end(), {"--workers", "1"});
+  two.insert(two.end(), {"--workers", "2"});
+  const Outcome first = run_program(one), second = run_program(two);
+  CHECK(first.exit_code == 0);
+  CHECK(first.output == second.output);
+}
+
 TEST_CASE("points that cannot run keep their reason, and the front is marked") {
   const Outcome outcome = run_program(
       {"sweep", shipped("gpt-1.7b-selene"), "--estimate", "--vary", "parallel.tensor=1,5,8", "--format", "csv"});

@@ -62,8 +62,7 @@ TEST_CASE("the report says what each fault does to which link, and what it costs
   const std::string fault = R"(cluster.faults=[{"kind": "nic", "device": "nic2", "nodes": [1], "rate": 0.25}])";
   const Outcome run = run_program({"simulate", shipped("gpt-1.7b-selene"), "--set", fault});
   CHECK(run.exit_code == 0);
-  CHECK_THAT(run.output,
-             Contains("nic2 of node 1 at 25 %") && Contains("node1/nic2/up carries 6 GB/s instead of"));
+  CHECK_THAT(run.output, Contains("nic2 of node 1 at 25 %") && Contains("node1/nic2/up carries 6 GB/s instead of"));
   CHECK_THAT(run.output, Contains("all faults together") && Contains("each is played on its own"));
   const Outcome closed = run_program({"simulate", shipped("gpt-1.7b-selene"), "--estimate", "--set", fault});
   CHECK_THAT(closed.output, Contains("all faults together") && !Contains("each is played"));

@@ -64,7 +64,9 @@ TEST_CASE("a host that launches too slowly sets the pace of a body's kernels") {
        bodies.bodies[bodies.of_stage[0][static_cast<std::size_t>(OpKind::backward)].index()].parts) {
     for (const Segment& segment : part.segments) launches += segment.kernel.launches * part.repeat;
   }
-  CHECK(slow.kernels.value == Approx(0.1 * launches));
+  // While the GPU waits for its collectives the host launches on.
+  CHECK(slow.collectives.value > 0);
+  CHECK(slow.total.expected.value == Approx(0.1 * launches));
 }
 
 TEST_CASE("kernels last longer by the spread of the ranks times the expected maximum over them") {

@@ -59,8 +59,8 @@ TEST_CASE("many nodes are reached over a tree when a ring would take longer") {
   calibration.constants["inter_hop_us"].value = 20;
   calibration.constants["inter_level_us"].value = 100;
   calibration.constants["inter_level_small_us"].value = 100;
-  const GroupShape few{2, 2, 1, LinkKind::nvlink, false, {0}, {10e9}, 1};
-  const GroupShape many{64, 64, 1, LinkKind::nvlink, false, {0}, {10e9}, 1};
+  const GroupShape few{2, 2, 1, LinkKind::nvlink, false, {0}, {10e9}, 1, {10e9}, 1, 1};
+  const GroupShape many{64, 64, 1, LinkKind::nvlink, false, {0}, {10e9}, 1, {10e9}, 1, 1};
   const CollectiveTime ring = collective_time(CollectiveKind::all_reduce, Bytes{1e6}, few, calibration);
   const CollectiveTime tree = collective_time(CollectiveKind::all_reduce, Bytes{1e6}, many, calibration);
   CHECK(std::string(ring.algorithm) == "ring");
@@ -146,7 +146,7 @@ TEST_CASE("an all-to-all across nodes is bound by what leaves each GPU through i
 
 TEST_CASE("an all-to-all that fast NICs carry is bound by the links of the node") {
   GroupShape shape = shape_of(build_topology(round_cluster(2, 8)), gpus(0, 16));
-  shape.inter_achieved = {8 * 1e12};
+  shape.inter_achieved = shape.crossing_achieved = {8 * 1e12};
   const CollectiveTime time = collective_time(CollectiveKind::all_to_all, Bytes{1e9}, shape, ideal_calibration());
   CHECK(time.total.expected.value == Approx(1e9 * 7 / 16 / 100e9));
   CHECK(time.wire_bytes.value == Approx(1e9 * 15 / 16));
@@ -157,7 +157,7 @@ TEST_CASE("of a token's copies those for one node cross the network once, and th
   GroupShape shape;
   shape.ranks = 32;
   shape.nodes = 4;
-  shape.ranks_per_node = 8;
+  shape.ranks_per_node = shape.crossing_ranks = 8;
   CHECK(spread_of(dispatch, shape).across == Approx(24.0 / 32));
   CHECK(spread_of(dispatch, shape).inside == Approx(7.0 / 32));
   dispatch.copies = 2;

@@ -78,6 +78,25 @@ TEST_CASE("hardware FLOPs are never fewer than model FLOPs, with flash attention
   CHECK(hardware_flops_of_step(plan).value == Approx(flops("gemm-full-attention", plan) + again));
 }
 
+TEST_CASE("a ring executes what one rank would, and packed documents count as what they are") {
+  Scenario scenario = gpt(2304, 24, 24);
+  scenario.run.attention_kernel = AttentionKernel::flash_2;
+  scenario.run.parallel.data = 4;
+  scenario.run.batch = {4, 1};
+  const double apart = hardware_flops_of_step(make_plan(scenario)).value;
+  scenario.run.parallel.data = 1;
+  scenario.run.parallel.context = 4;
+  const Plan ring = make_plan(scenario);
+  CHECK(hardware_flops_of_step(ring).value == Approx(apart).epsilon(1e-6));
+  CHECK(hardware_flops_of_step(ring).value >= flops("gemm-full-attention", ring) * (1 - 1e-9));
+  scenario.run.parallel.context = 1;
+  const double one_document = flops("gemm-full-attention", make_plan(scenario));
+  scenario.run.sequence_length = 4 * 2048;
+  scenario.run.batch = {1, 1, {{2048, 1}}};
+  CHECK(flops("gemm-full-attention", make_plan(scenario)) == Approx(one_document));
+  CHECK(hardware_flops_of_step(make_plan(scenario)).value == Approx(apart).epsilon(1e-6));
+}
+
 TEST_CASE("half of the attention separates the causal convention from the full one") {
   Scenario scenario = gpt(4096, 32, 32);
   scenario.run.batch = {8, 1};

@@ -113,6 +113,21 @@ TEST_CASE("flash attention loses half its rate at the half length, and more unde
   CHECK(seconds(kernel, calibration) == Approx(4 * 1e12 / 100e12));
 }
 
+TEST_CASE("fused attention in fp32 is no faster than the GPU multiplies in fp32 or tf32") {
+  Kernel kernel;
+  kernel.kind = KernelKind::attention;
+  kernel.batch = 1000;
+  kernel.m = kernel.n = 4096;
+  kernel.k = 128;
+  kernel.flops = Flops{1e15};
+  const Calibration calibration = shipped("a100-hdr");
+  kernel.dtype = Dtype::bf16;
+  const double narrow = kernel_time(kernel, a100_gpu(), calibration).expected.value;
+  kernel.dtype = Dtype::fp32;
+  const double wide = kernel_time(kernel, a100_gpu(), calibration).expected.value;
+  CHECK(wide == Approx(2 * narrow).epsilon(1e-3));  // 312 against 156 TFLOP/s
+}
+
 TEST_CASE("every time lies inside its own interval") {
   const Calibration calibration = shipped("a100-hdr");
   const TimeEstimate time = kernel_time(product(8192, 6144, 6144, 3e8), a100_gpu(), calibration);

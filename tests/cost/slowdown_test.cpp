@@ -55,6 +55,27 @@ TEST_CASE("a collective takes its share from every kernel, and as much of produc
   CHECK(slowdown_beside(model_that_keeps(0.5), holding(0)).gemm == 0);       // it holds nothing
 }
 
+TEST_CASE("how sure products' speed beside a collective is, is how sure the time is that they lose") {
+  // Of a second of the collective they lose (1 - 0.5), and 0.5 is known within 30 %.
+  CostModel model = model_that_keeps(0.5);
+  model.law.gemm_beside.error = 0.3;
+  model.law.gemm_beside.evidence = Evidence::borrowed;
+  CHECK(slowdown_beside(model, holding(0.2)).gemm_doubt == Approx(0.15));
+  CHECK(slowdown_beside(model, holding(0.2)).evidence == Evidence::borrowed);
+  CHECK(slowdown_beside(model, holding(2)).gemm_doubt == 0);  // the multiprocessors that are held decide
+  Scenario scenario = small_scenario();
+  scenario.run.overlap.tensor = true;
+  scenario.run.overlap.slowdown = 0.1;
+  const Plan plan = make_plan(scenario);
+  const Bodies bodies = make_bodies(plan);
+  const std::size_t backward = bodies.of_stage[0][static_cast<std::size_t>(OpKind::backward)].index();
+  const TimeEstimate sure = time_bodies(model_that_keeps(0.5), bodies, plan)[backward].total;
+  const TimeEstimate unsure = time_bodies(model, bodies, plan)[backward].total;
+  CHECK(unsure.expected.value == sure.expected.value);
+  CHECK(unsure.high.value > sure.high.value);
+  CHECK(unsure.low.value < sure.low.value);
+}
+
 TEST_CASE("a body is slowed by what its kernels lose, weighted by their times") {
   Body body;
   body.parts.push_back({{of_kind(KernelKind::gemm), of_kind(KernelKind::memory)}, 2});

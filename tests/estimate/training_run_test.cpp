@@ -79,3 +79,16 @@ TEST_CASE("energy is watts times GPU-hours times the building's share") {
   CHECK(run.energy_kwh == Approx(5));
   CHECK(run.joules_per_token == Approx(8 * 500 * 18 / 4e6));
 }
+
+TEST_CASE("a run whose failures come faster than its checkpoints stays a number") {
+  TrainingSpec spec;
+  spec.tokens = 1e12;
+  spec.failures.gpu_hours = 5;
+  spec.failures.checkpoint_s = 6000;
+  const TrainingRun run = training_run(spec, {1, 1e6, 4096, 0.5, 0});
+  CHECK(run.goodput > 0);
+  CHECK(run.goodput < 1e-3);
+  for (const double figure : {run.time_s, run.gpu_hours, run.cost, run.energy_kwh, run.joules_per_token}) {
+    CHECK(std::isfinite(figure));
+  }
+}

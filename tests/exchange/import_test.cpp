@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "exchange/exchange.hpp"
 #include "exchange/foreign_config.hpp"
@@ -286,6 +287,79 @@ TEST_CASE("a layout of Megatron-LM's letters says how many blocks each stage has
   refused("Et*31|t*30L");  // without the module of multi-token prediction
   refused("Et*31|t*30|mL");
   refused("Ez");
+  refused("t*15E|Lt*17");  // the embedding behind blocks, the loss before them
+  refused("t*31|t*31");
+  CHECK_THROWS_WITH(import_megatron(text + " --num-virtual-stages-per-pipeline-rank 4", "x", {}),
+                    Catch::Contains("num_virtual_stages_per_pipeline_rank"));
+}
+
+TEST_CASE("what Megatron-LM would not start with is refused with what it takes") {
+  const std::string text = "--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --bf16 --world-size 8";
+  const auto refused = [&](const std::string& more, const char* key, const char* expected) {
+    CAPTURE(more);
+    CHECK_THROWS_WITH(import_megatron(text + more, "x", {}), Catch::Contains(key) && Catch::Contains(expected));
+  };
+  refused(" --attention-backend bogus", "attention_backend", "auto, flash, fused, unfused or local");
+  refused(" --transformer-impl mine", "transformer_impl", "transformer_engine or local");
+  refused(" --expert-model-parallel-size 4", "expert_model_parallel_size", "num_experts");
+  CHECK(read(import_megatron(text, "x", {})).run.framework == Framework::transformer_engine);  // its default
+  CHECK(read(import_megatron(text + " --transformer-impl local", "x", {})).run.framework == Framework::megatron);
+  CHECK(read(import_megatron(text + " --attention-backend local", "x", {})).run.attention_kernel ==
+        AttentionKernel::fused_softmax);
+}
+
+TEST_CASE("every setting of a run is either in what an exporter writes or among what it leaves out") {
+  Scenario first = read(import_huggingface(deepseek, "config.json", {}));
+  first.run.parallel.tensor = 2;
+  first.run.parallel.data = 64;
+  first.run.parallel.context = 2;
+  first.run.batch.global = 1024;
+  first.run.parallel.expert = 8;
+  const auto check = [&](const char* what, const std::function<void(RunSpec&)>& change) {
+    CAPTURE(what);
+    Scenario other = first;
+    change(other.run);
+    const auto compare = [&](const Exported& before, const Exported& after) {
+      CHECK((before.text != after.text || before.left_out != after.left_out));
+    };
+    compare(export_megatron(first), export_megatron(other));
+    compare(export_deepspeed(first), export_deepspeed(other));
+    compare(export_torchtitan(first), export_torchtitan(other));
+  };
+  const auto piped = [](RunSpec& run) { run.parallel.pipeline = 2, run.parallel.data = 32; };
+  check("batch.ramp_up", [](RunSpec& run) { run.batch.ramp_up = RampUpSpec{16, 16, 1000}; });
+  check("batch.lengths", [](RunSpec& run) { run.batch.lengths = {{512, 1}}; });
+  check("schedule.group_size", [](RunSpec& run) { run.schedule.group_size = 4; });
+  check("schedule.waves", [](RunSpec& run) { run.schedule.waves = 2; });
+  check("attention_kernel", [](RunSpec& run) { run.attention_kernel = AttentionKernel::flash_1; });
+  check("optimizer", [](RunSpec& run) { run.optimizer = Optimizer::adafactor; });
+  check("loss_kernel", [](RunSpec& run) { run.loss_kernel = LossKernel::chunked; });
+  check("recipe", [](RunSpec& run) { run.recipe = StateRecipe::pure_bf16; });
+  check("precision", [](RunSpec& run) { run.precision = Precision::tf32; });
+  check("gradient_compression", [](RunSpec& run) { run.gradient_compression = GradientCompression::int8; });
+  check("expandable_segments", [](RunSpec& run) { run.expandable_segments = true; });
+  check("overlap.context", [](RunSpec& run) { run.overlap.context = false; });
+  check("overlap.tensor", [](RunSpec& run) { run.overlap.tensor = true; });
+  check("overlap.expert", [](RunSpec& run) { run.overlap.expert = true; });
+  check("overlap.slowdown", [](RunSpec& run) { run.overlap.slowdown = 0.3; });
+  check("overlap.gradient_reduce", [](RunSpec& run) { run.overlap.gradient_reduce = !run.overlap.gradient_reduce; });
+  check("fused_kernels", [](RunSpec& run) { run.fused_kernels = false; });
+  check("cuda_graphs", [](RunSpec& run) { run.cuda_graphs = true; });
+  check("host", [](RunSpec& run) { run.host.collection_pause_s = 1; });
+  check("data_loading", [](RunSpec& run) { run.data_loading_s = 1; });
+  check("offload.optimizer", [](RunSpec& run) { run.offload.optimizer = Home::host; });
+  check("offload.activations", [](RunSpec& run) { run.offload.activations = Home::host; });
+  first.run.zero_stage = 3;
+  check("sharding.group", [](RunSpec& run) { run.sharding.group = 8; });
+  check("sharding.reshard_after_forward", [](RunSpec& run) { run.sharding.reshard_after_forward = false; });
+  check("sharding.prefetch", [](RunSpec& run) { run.sharding.prefetch = 2; });
+  piped(first.run);
+  check("schedule", [](RunSpec& run) { run.schedule.name = "zb-h1"; });
+  check("schedule.flushes", [](RunSpec& run) { run.schedule.flushes = 2; });
+  check("parallel.partition", [](RunSpec& run) { run.partition = {PartitionRule::explicit_list, {32, 30}, {}}; });
+  check("scatter_gather", [](RunSpec& run) { run.scatter_gather = false; });
+  check("receive_placement", [](RunSpec& run) { run.receive_placement = ReceivePlacement::before_consumer; });
+  check("overlap.pipeline", [](RunSpec& run) { run.overlap.pipeline = false; });
 }
 
 TEST_CASE("contradictions about experts are refused in Megatron-LM's words") {

@@ -335,3 +335,13 @@ TEST_CASE("plain layers know no blocks, heads or tokens, and are not sliced", "[
   CHECK(std::count_if(findings.begin(), findings.end(),
                       [](const Finding& found) { return found.code == "no-effect"; }) == 5);
 }
+
+TEST_CASE("failures that come faster than checkpoints are written are told of") {
+  Scenario sample = samples::scenario(8, 1, 2, 2);  // 16 GPUs
+  sample.run.training.failures.gpu_hours = 16;      // a failure an hour
+  sample.run.training.failures.checkpoint_s = 3599;
+  CHECK(finding(sample, "no-progress").code.empty());
+  sample.run.training.failures.checkpoint_s = 3601;
+  CHECK(finding(sample, "no-progress").pointer == "/training/failures/checkpoint_s");
+  CHECK(finding(sample, "no-progress").nearest == "360");
+}

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/input_error.hpp"
+#include "report/figures.hpp"
 #include "report/keys.hpp"
 #include "sample_report.hpp"
 
@@ -44,4 +45,18 @@ TEST_CASE("one entry of a list is explained from its own entry") {
 TEST_CASE("an unknown key is refused with the nearest one") {
   CHECK_THROWS_WITH(explain("step_time"), Catch::Contains("step_time_s"));
   CHECK_THROWS_AS(explain(""), InputError);
+}
+
+TEST_CASE("waits of a step for its batch, the collector and the host are no computing") {
+  Breakdown seconds{};
+  seconds[static_cast<std::size_t>(TimeClass::forward)] = 2;
+  seconds[static_cast<std::size_t>(TimeClass::backward)] = 4;
+  seconds[static_cast<std::size_t>(TimeClass::optimizer)] = 4;
+  StepCosts costs;
+  CHECK(computing_share(seconds, costs) == Approx(1));
+  costs.data_loading_s = 2;
+  costs.garbage_collection_s = 0.5;
+  costs.host_s = 0.5;
+  CHECK(computing_share(seconds, costs) == Approx(0.7));
+  CHECK(computing_share({}, costs) == 0);
 }

@@ -166,3 +166,16 @@ TEST_CASE("plain layers cost what they say, three times over with both gradients
   CHECK(flops(bodies, 0, OpKind::forward) == 2 * 2 * 1e9);  // two layers, two samples
   CHECK(flops(bodies, 1, OpKind::backward) == 2 * 2 * 2 * 1e9);
 }
+
+TEST_CASE("of blocks of two kinds full recompute takes its share of each") {
+  // Experts in every second of eight blocks: half of the blocks cost half of a recompute of all.
+  Scenario scenario = expert_scenario();
+  scenario.model.moe.every = 2;
+  scenario.run.recompute = Recompute::full;
+  const double all = flops(make_bodies(make_plan(scenario)), 0, OpKind::recompute);
+  for (const RecomputeScope scope : {RecomputeScope::first_blocks, RecomputeScope::every_kth}) {
+    scenario.run.recompute_scope = scope;
+    scenario.run.recompute_blocks = scope == RecomputeScope::first_blocks ? 4 : 2;
+    CHECK(flops(make_bodies(make_plan(scenario)), 0, OpKind::recompute) == Approx(all / 2));
+  }
+}

@@ -1,9 +1,12 @@
 // Two passes of a block of experts side by side: in which order, and which passes of a rank find company.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "body_plans.hpp"
+#include "schedule/company.hpp"
 #include "schedule/family.hpp"
+#include "schedule/flushes.hpp"
 #include "schedule/lower.hpp"
 #include "schedule/pair_passes.hpp"
 
@@ -140,44 +143,127 @@ TEST_CASE("nothing runs beside a block that does not overlap, sends nothing, or 
   scenario = overlapping();
   scenario.run.overlap.expert = false;
   CHECK(block_of(scenario, OpKind::forward).beside.empty());
-  CHECK(make_bodies(make_plan(scenario)).alone.empty());
+  CHECK(make_bodies(make_plan(scenario)).company.empty());
 }
 
-TEST_CASE("a pass finds company in its neighbour of the other direction and another micro-batch or stage") {
-  const auto pass = [](OpKind kind, int stage, int micro_batch, bool has_body = true) {
-    Op op;
-    op.kind = kind;
-    op.stage = Stage(stage);
-    op.micro_batch = MicroBatch(micro_batch);
-    if (has_body) op.body = BodyId(kind == OpKind::forward ? 0 : 1);
-    return op;
+namespace {
+
+using Pair = std::pair<std::string, std::string>;
+
+Schedule generated(const char* name, std::int32_t ranks, std::int32_t micro_batches, std::int32_t chunks = 1) {
+  ScheduleRequest request;
+  request.shape = {ranks, micro_batches, chunks};
+  return find_schedule(name)->generate(request);
+}
+
+std::vector<Pair> pairs_of(const Schedule& schedule, std::size_t rank, std::int32_t per_drain) {
+  std::vector<Pair> named;
+  const std::vector<Op>& program = schedule.programs[rank];
+  const auto pairs = passes_together(schedule, per_drain);
+  for (const auto& [first, second] : pairs[rank]) {
+    named.emplace_back(to_text(program[first]), to_text(program[second]));
+  }
+  return named;
+}
+
+/// Blocks that run beside another pass, over all operations of a rank.
+std::int32_t company_of(const Schedule& schedule, std::size_t rank) {
+  std::int32_t blocks = 0;
+  for (const Op& op : schedule.programs[rank]) {
+    if (op.body.valid()) blocks += blocks_with_company(schedule.bodies.bodies[op.body.index()]);
+  }
+  return blocks;
+}
+
+Schedule attached(const Scenario& scenario, const char* name) {
+  const Plan plan = make_plan(scenario);
+  ScheduleRequest request;
+  request.shape = {static_cast<std::int32_t>(scenario.run.parallel.pipeline), plan.micro_batches,
+                   static_cast<std::int32_t>(scenario.run.parallel.virtual_stages)};
+  request.flushes = drains_of(plan);
+  return attach_bodies(generate_with_flushes(*find_schedule(name), request), plan);
+}
+
+/// Eight blocks on two ranks, four micro-batches.
+Scenario piped() {
+  Scenario scenario = overlapping();
+  scenario.run.parallel.pipeline = 2;
+  scenario.run.batch = {32, 2};
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("a pass finds company in its neighbour of the other direction and another micro-batch") {
+  // One rank: the first forward and the last backward are alone.
+  CHECK(pairs_of(generated("1f1b", 1, 3), 0, 3) == std::vector<Pair>{{"0B0", "0F1"}, {"0B1", "0F2"}});
+  // Warm-up and cool-down of the first of two ranks find none.
+  CHECK(pairs_of(generated("1f1b", 2, 3), 0, 3) == std::vector<Pair>{{"0F1", "0B0"}, {"0F2", "0B1"}});
+  CHECK(pairs_of(generated("1f1b", 2, 3), 1, 3) == std::vector<Pair>{{"1B0", "1F1"}, {"1B1", "1F2"}});
+}
+
+TEST_CASE("a pass that waits for its neighbour by way of another rank does not run beside it") {
+  // One micro-batch at a time: the second rank gets the next one once the first rank has its gradient back.
+  CHECK(pairs_of(generated("naive", 2, 3), 1, 3).empty());
+  CHECK(pairs_of(generated("naive", 4, 3), 2, 3).empty());
+  // All forwards first: the last forward and the first backward of the last rank are of one micro-batch or not.
+  CHECK(pairs_of(generated("gpipe", 2, 3), 0, 3).empty());
+}
+
+TEST_CASE("passes on both sides of a drain do not run together") {
+  CHECK(pairs_of(generated("1f1b", 1, 4), 0, 2) == std::vector<Pair>{{"0B0", "0F1"}, {"0B2", "0F3"}});
+  CHECK(pairs_of(generated("1f1b", 1, 4), 0, 1).empty());
+  Scenario scenario = piped();
+  CHECK(company_of(attached(scenario, "1f1b"), 0) > 0);
+  scenario.run.schedule.flushes = 4;  // as many as micro-batches
+  CHECK(company_of(attached(scenario, "1f1b"), 0) == 0);
+  CHECK(company_of(attached(scenario, "1f1b"), 1) == 0);
+}
+
+TEST_CASE("of two passes together as many blocks hide as both have") {
+  Scenario scenario = piped();
+  scenario.run.parallel.virtual_stages = 2;
+  scenario.run.partition = {PartitionRule::explicit_list, {3, 1, 1, 3}, {}};  // stages 0 and 2 on the first rank
+  const Schedule schedule = attached(scenario, "interleaved-1f1b");
+  std::set<std::int32_t> seen;
+  const auto pairs = passes_together(schedule, 4);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (const auto& [first, second] : pairs[rank]) {
+      const Op& a = schedule.programs[rank][first];
+      const Op& b = schedule.programs[rank][second];
+      const auto own = [&](const Op& op) { return op.stage.value == 0 || op.stage.value == 3 ? 3 : 1; };
+      for (const Op* op : {&a, &b}) {
+        const std::int32_t blocks = blocks_with_company(schedule.bodies.bodies[op->body.index()]);
+        CHECK(blocks == std::min(own(a), own(b)));
+        seen.insert(blocks);
+      }
+      CHECK(flops_of(schedule.bodies.bodies[a.body.index()]).value ==
+            flops_of(body_of(schedule.bodies, a.stage.index(), a.kind)).value);
+    }
+  }
+  CHECK(seen == std::set<std::int32_t>{1, 3});
+}
+
+TEST_CASE("a forward beside an input gradient has no weight gradients to hide behind") {
+  const auto beside_forwards = [](const char* name) {
+    const Schedule schedule = attached(piped(), name);
+    std::vector<bool> weights;
+    for (const Op& op : schedule.programs[0]) {
+      if (op.kind != OpKind::forward) continue;
+      for (const BodyPart& part : schedule.bodies.bodies[op.body.index()].parts) {
+        const Names names = names_of(part.beside);
+        if (!names.empty()) weights.push_back(std::any_of(names.begin(), names.end(), is_weight_gradient));
+      }
+    }
+    REQUIRE_FALSE(weights.empty());
+    return std::set<bool>(weights.begin(), weights.end());
   };
-  const std::vector<BodyId> alone{BodyId(2), BodyId(3), BodyId(), BodyId()};
-  const auto bodies = [&](std::vector<Op> program) {
-    give_alone_bodies(program, alone);
-    std::vector<int> ids;
-    for (const Op& op : program) ids.push_back(op.body.valid() ? static_cast<int>(op.body.index()) : -1);
-    return ids;
-  };
-  constexpr OpKind F = OpKind::forward, B = OpKind::backward, I = OpKind::input_grad, send = OpKind::send_activation;
-  // One stage, one forward and backward after the other: the first and the last are alone.
-  CHECK(bodies({pass(F, 0, 0), pass(B, 0, 0), pass(F, 0, 1), pass(B, 0, 1)}) == std::vector{2, 1, 0, 3});
-  // Warm-up, steady, cool-down; what is sent between them changes nothing.
-  CHECK(bodies({pass(F, 0, 0), pass(F, 0, 1), pass(send, 0, 1, false), pass(B, 0, 0), pass(B, 0, 1)}) ==
-        std::vector{2, 0, -1, 1, 3});
-  // Two stages of a rank may run one micro-batch together.
-  CHECK(bodies({pass(F, 4, 0), pass(I, 5, 0)}) == std::vector{0, 1});
+  CHECK(beside_forwards("1f1b") == std::set<bool>{true});
+  CHECK(beside_forwards("zb-h1") == std::set<bool>{false});
 }
 
 TEST_CASE("a step of one micro-batch has nothing to hide its exchanges behind") {
   Scenario scenario = overlapping();
   scenario.run.batch = {8, 2};  // one micro-batch of two sequences on each of 4 ranks
-  const Plan plan = make_plan(scenario);
-  ScheduleRequest request;
-  request.shape = {1, plan.micro_batches, 1};
-  const Schedule schedule = attach_bodies(find_schedule("1f1b")->generate(request), plan);
-  for (const Op& op : schedule.programs[0]) {
-    if (!op.body.valid()) continue;
-    for (const BodyPart& part : schedule.bodies.bodies[op.body.index()].parts) CHECK(part.beside.empty());
-  }
+  CHECK(company_of(attached(scenario, "1f1b"), 0) == 0);
 }

@@ -113,3 +113,27 @@ TEST_CASE("a rank of a bidirectional pipeline updates the stages of both copies"
     }
   }
 }
+
+TEST_CASE("a rank with stages of both copies updates each, and pays once per step what the host does once") {
+  Scenario both = scenario();
+  both.run.parallel.tensor = both.run.parallel.data = 1;
+  both.run.batch = {8, 2};
+  both.run.data_loading_s = 1;
+  both.run.host.collection_pause_s = 0.1;
+  const Plan plan = make_plan(both);
+  const auto count = [&](const char* name, KernelKind kind) {
+    const Schedule schedule = lower(test::generated(name, plan.degrees.pipeline, plan.micro_batches), plan);
+    int found = 0;
+    for (const Op& op : schedule.programs[0]) {
+      if (op.kind != OpKind::optimizer_step) continue;
+      for (const BodyPart& part : schedule.bodies.bodies[op.body.index()].parts) {
+        for (const Segment& segment : part.segments) found += segment.kernel.kind == kind ? 1 : 0;
+      }
+    }
+    return found;
+  };
+  for (const KernelKind once : {KernelKind::host, KernelKind::loading, KernelKind::collection}) {
+    CHECK(count("dualpipe", once) == count("1f1b", once));
+  }
+  CHECK(count("dualpipe", KernelKind::memory) == 2 * count("1f1b", KernelKind::memory));
+}

@@ -3,6 +3,8 @@
 
 #include "search/search.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <functional>
 #include <set>
@@ -174,6 +176,47 @@ TEST_CASE("the closed form and the memory of a candidate are those of its scenar
   }
   CHECK(compared > 50);
   CHECK(bounds_s > 0.6 * steps_s);  // else it would prune little
+}
+
+TEST_CASE("a candidate has what its scenario would choose for its layout, whatever the layout it began with",
+          "[search]") {
+  const std::string start = R"({"model": "gpt-1.7b", "cluster": {"extends": "selene", "nodes": 2}, "framework": "fsdp",
+    "batch": {"global": 32, "micro": 1}, )";
+  const auto read = [&](const std::string& rest) { return parse_scenario(start + rest + "}", "test", {}, library()); };
+  SearchSpace asked;
+  asked.pipeline = {1, 2};
+  asked.zero_stage = {0, 3};
+  for (const char* base :
+       {R"("parallel": {"pipeline": 4}, "zero_stage": 0)", R"("parallel": {"tensor": 8}, "zero_stage": 3)",
+        R"("parallel": {"tensor": 8, "pipeline": 2})"}) {
+    CAPTURE(base);
+    const Scenario first = read(base);
+    const SearchContext context = make_search_context(first, calibration_of(first, library()), 0);
+    std::set<std::pair<ShardUnit, bool>> seen;
+    for (const Candidate& candidate : all_candidates(context, asked)) {
+      const RunSpec found = scenario_of(context, candidate).run;
+      const RunSpec wanted =
+          read(fmt::format(R"("parallel": {{"tensor": {}, "pipeline": {}, "virtual_stages": {}}}, "zero_stage": {})",
+                           found.parallel.tensor, found.parallel.pipeline, found.parallel.virtual_stages,
+                           found.zero_stage))
+              .run;
+      if (wanted.parallel.data != found.parallel.data) continue;  // a part of it is context parallel
+      CHECK(found.sharding.unit == wanted.sharding.unit);
+      CHECK(found.overlap.gradient_reduce == wanted.overlap.gradient_reduce);
+      CHECK(found.overlap.parameter_gather == wanted.overlap.parameter_gather);
+      seen.emplace(found.sharding.unit, found.overlap.parameter_gather);
+    }
+    CHECK(seen.size() == 4);
+    // What the scenario names stays.
+    const Scenario named =
+        read(std::string(base) + R"(, "sharding": {"unit": "stage"}, "overlap": {"gradient_reduce": false})");
+    const SearchContext fixed = make_search_context(named, calibration_of(named, library()), 0);
+    for (const Candidate& candidate : all_candidates(fixed, asked)) {
+      const RunSpec found = scenario_of(fixed, candidate).run;
+      CHECK(found.sharding.unit == ShardUnit::stage);
+      CHECK_FALSE(found.overlap.gradient_reduce);
+    }
+  }
 }
 
 TEST_CASE("a search finds what timing every candidate finds, for any number of threads", "[search]") {

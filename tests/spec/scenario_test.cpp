@@ -93,7 +93,7 @@ TEST_CASE("every field reaches its struct") {
     "fp8_scaling": "per_block", "gradient_compression": "int8",
     "schedule": {"name": "interleaved-1f1b", "group_size": 4, "memory_limit": 2.5, "waves": 2, "flushes": 2},
     "precision": "fp8_mixed", "fp32_gradients": false, "recompute": "selective", "attention_kernel": "flash_3", "zero_stage": 1,
-    "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true, "delay_weight_grad": true},
+    "overlap": {"gradient_reduce": true, "parameter_gather": true, "pipeline": false, "tensor": true, "context": false, "expert": true, "delay_weight_grad": true, "slowdown": 0.2},
     "scatter_gather": false, "fused_kernels": false, "gradient_accumulation_fusion": false, "receive_placement": "before_consumer",
     "host": {"garbage_collection": {"pause": "150 ms", "every_steps": 20, "together": true}},
     "sharding": {"group": 0, "unit": "stage", "prefetch": 1, "reshard_after_forward": true, "reduce_scatter": false},
@@ -153,6 +153,7 @@ TEST_CASE("every field reaches its struct") {
   CHECK_FALSE(run.overlap.context);
   CHECK(run.overlap.expert);
   CHECK(run.overlap.delay_weight_grad);
+  CHECK(run.overlap.slowdown == 0.2);
   CHECK_FALSE(run.scatter_gather);
   CHECK_FALSE(run.fused_kernels);
   CHECK_FALSE(run.gradient_accumulation_fusion);
