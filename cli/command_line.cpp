@@ -95,6 +95,9 @@ void keep_apart(const std::vector<std::string>& read, const std::vector<Written>
       throw UsageError(fmt::format("{} would write over {}, which is read", written[i].option, written[i].path));
     }
   }
+  for (const Written& each : written) {
+    if (!each.path.empty()) check_can_write(each.path);
+  }
 }
 
 std::string given_options(const CLI::App& app, const std::vector<std::string>& options) {

@@ -56,6 +56,9 @@ int run_validate(const Words& words, const Console& console) {
   if (on_simgrid && !can_simulate()) throw UsageError("this program was built without SimGrid; leave out --simulate");
   const StepTimer timer = on_simgrid ? StepTimer(simulated_step_time) : StepTimer{};
 
+  for (const std::string& path : {svg, output}) {
+    if (!path.empty()) check_can_write(path);
+  }
   const Library library = default_library(console.executable);
   if (!calibration.empty()) load_calibration(calibration, library);  // a profile that is none is no record's fault
   std::vector<Record> records = read_records(file);

@@ -113,6 +113,18 @@ void write_file_whole(const std::string& named, std::string_view text) {
   refuse(path, why, "a path that can be written");
 }
 
+void check_can_write(const std::string& named) {
+  const std::string path = written_path(named);
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) refuse(path, "a directory", "a path of a file to write");
+  if (exists && !S_ISREG(status.st_mode)) return;  // a pipe, a device: known when it is written
+  std::string temporary = path + ".XXXXXX";
+  const Descriptor file(::mkstemp(temporary.data()));
+  if (file.value() < 0) refuse(path, reason(), "a path in a directory that can be written");
+  ::unlink(temporary.c_str());
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first {
   }, second{};

@@ -16,6 +16,9 @@ std::string read_file(const std::string& path, std::size_t limit = std::size_t{6
 /// is not a regular file ("/dev/stdout", a pipe) is written in place.
 void write_file_whole(const std::string& path, std::string_view text);
 
+/// Throws what write_file_whole would where no file can be made beside `path`; for those who would lose long work then.
+void check_can_write(const std::string& path);
+
 /// The path that a write to `path` replaces: itself, or where symbolic links lead. Throws InputError if they lead in a
 /// circle.
 std::string written_path(const std::string& path);

@@ -101,3 +101,20 @@ TEST_CASE("Ctrl+C that is ignored at the start is ignored to the end") {
   REQUIRE(WIFEXITED(status));
   CHECK((WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 4));
 }
+
+TEST_CASE("what cannot be written is refused before anything else is") {
+  const Scratch scratch;
+  const std::string good = scratch.file("w.json"), bad = "/nonexistent/o", base = shipped("gpt-1.7b-selene");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"suggest", "gpt-1.7b", "--gpus", "8", "--cluster", "selene", "--estimate", "--write", good, "-o", bad},
+           {"search", base, "--estimate", "--write", good, "-o", bad},
+           {"validate", STAGECRAFT_SOURCE_DIR "/scenarios/records/published.json", "--svg", good, "-o", bad},
+           {"simulate", base, "--estimate", "--trace", good, "-o", bad}}) {
+    CAPTURE(words.front());
+    const Outcome outcome = run_program(words);
+    CHECK(outcome.exit_code == 3);
+    CHECK(outcome.output.empty());
+    CHECK_THAT(outcome.messages, Catch::Contains(bad));
+    CHECK(scratch.entries().empty());
+  }
+}
