@@ -98,7 +98,10 @@ void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {
   if (model.prediction_modules > 0) line.set("mtp-num-layers", model.prediction_modules);
   line.leave(model.encoder_blocks > 0, "model.encoder_blocks");
   line.leave(model.post_norms, "model.post_norms");
-  line.leave(model.embedding.patch_inputs > 0, "model.embedding");
+  line.leave(model.embedding.patch_inputs > 0 || model.embedding.token_types > 0, "model.embedding");
+  line.leave(!model.attention.causal, "model.attention.causal");
+  line.leave(model.head.first_token || model.head.transform || !model.head.norm || !model.head.projection,
+             "model.head");
 }
 
 void add_context(Line& line, const ParallelSpec& parallel) {
@@ -245,6 +248,9 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model, const GpuSp
   }
   line.set("micro-batch-size", run.batch.micro);
   line.set("global-batch-size", run.batch.global);
+  if (const std::optional<RampUpSpec>& ramp = run.batch.ramp_up) {
+    line.set("rampup-batch-size", fmt::format("{} {} {}", ramp->start, ramp->increment, ramp->samples));
+  }
   switch (run.precision) {
     case Precision::fp8_mixed:
       line.flag("bf16");
@@ -280,7 +286,7 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model, const GpuSp
 }
 
 /// What is written above, or left with a word of its own.
-constexpr std::array<std::string_view, 19> written_settings{"schedule",
+constexpr std::array<std::string_view, 20> written_settings{"schedule", "batch.ramp_up",
                                                             "experts.dispatcher",
                                                             "experts.router_padding",
                                                             "offload.activations",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -36,11 +37,27 @@ struct Flavor {
   const char* model;
   const char* name;
   const char* flavor;
+  std::int64_t blocks, hidden;
+  double parameters;
 };
-constexpr Flavor flavors[] = {{"llama-3-8b", "llama3", "8B"},         {"llama-3-70b", "llama3", "70B"},
-                              {"llama-3-405b", "llama3", "405B"},     {"llama-2-7b", "llama2", "7B"},
-                              {"llama-2-13b", "llama2", "13B"},       {"llama-2-70b", "llama2", "70B"},
-                              {"deepseek-v3", "deepseek_v3", "671B"}, {"qwen3-30b-a3b", "qwen3", "30B-A3B"}};
+constexpr Flavor flavors[] = {{"llama-3-8b", "llama3", "8B", 32, 4096, 8.03e9},
+                              {"llama-3-70b", "llama3", "70B", 80, 8192, 70.55e9},
+                              {"llama-3-405b", "llama3", "405B", 126, 16384, 405.9e9},
+                              {"llama-2-7b", "llama2", "7B", 32, 4096, 6.74e9},
+                              {"llama-2-13b", "llama2", "13B", 40, 5120, 13.02e9},
+                              {"llama-2-70b", "llama2", "70B", 80, 8192, 68.98e9},
+                              {"deepseek-v3", "deepseek_v3", "671B", 61, 7168, 682.6e9},
+                              {"qwen3-30b-a3b", "qwen3", "30B-A3B", 48, 2048, 30.53e9}};
+
+/// A scenario may keep a model's name and change its shape.
+const Flavor* flavor_of(const ModelSpec& model) {
+  for (const Flavor& known : flavors) {
+    const bool same = model.blocks == known.blocks && model.hidden == known.hidden &&
+                      std::abs(parameters_of(model) / known.parameters - 1) < 0.01;
+    if (model.name == known.model && same) return &known;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -83,6 +100,8 @@ Exported export_deepspeed(const Scenario& scenario) {
   leave(out, run.gradient_compression == GradientCompression::int8, "gradient_compression int8");
   leave(out, run.optimizer != Optimizer::sgd && run.optimizer != Optimizer::adam, "optimizer");
   leave(out, run.framework != Framework::deepspeed, "framework");
+  leave(out, to_text(parallel.placement) != to_text(PlacementSpec{}), "parallel.placement");
+  leave(out, run.sequence_length != scenario.model.sequence_length, "sequence_length");
   leave(out, run.overlap.parameter_gather != (run.overlap.gradient_reduce && run.zero_stage == 3) && run.zero_stage > 0,
         "overlap.parameter_gather");
   leave(out, run.sharding.unit != ShardUnit::block && run.zero_stage > 1, "sharding.unit");
@@ -111,10 +130,7 @@ Exported export_torchtitan(const Scenario& scenario) {
   const RunSpec& run = scenario.run;
   const ParallelSpec& parallel = run.parallel;
   Exported out;
-  const Flavor* flavor = nullptr;
-  for (const Flavor& known : flavors) {
-    if (scenario.model.name == known.model) flavor = &known;
-  }
+  const Flavor* const flavor = flavor_of(scenario.model);
   if (flavor != nullptr) {
     out.text += fmt::format("[model]\nname = \"{}\"\nflavor = \"{}\"\n", flavor->name, flavor->flavor);
   } else {
@@ -166,6 +182,7 @@ Exported export_torchtitan(const Scenario& scenario) {
   leave(out, parallel.context_method == ContextMethod::ulysses || parallel.context_method == ContextMethod::combined,
         "parallel.context_method");
   leave(out, run.framework != Framework::fsdp, "framework");
+  leave(out, to_text(parallel.placement) != to_text(PlacementSpec{}), "parallel.placement");
   const bool sends = parallel.data * parallel.context > 1;
   leave(out, sends && !run.overlap.gradient_reduce, "overlap.gradient_reduce");
   leave(out, sends && run.zero_stage == 3 && !run.overlap.parameter_gather, "overlap.parameter_gather");

@@ -178,9 +178,13 @@ void set_batch(ForeignConfig& config, Draft& draft) {
                   fmt::format("{}", std::max<std::int64_t>(1, global / (micro * data)) * micro * data));
   }
   draft.json["batch"] = {{"global", global}, {"micro", micro}};
-  if (config.has("rampup_batch_size")) {
-    draft.assumed.emplace_back("rampup_batch_size: the step after the ramp is rehearsed");
-    config.ignore("rampup_batch_size");
+  if (const auto text = config.text("rampup_batch_size")) {
+    std::istringstream numbers(*text);
+    std::int64_t start = 0, increment = 0, samples = 0;
+    if (!(numbers >> start >> increment >> samples) || start < 1 || increment < 1 || samples < 1) {
+      config.refuse("rampup_batch_size", "the first batch, its increment and the samples of the ramp", "32 32 1000000");
+    }
+    draft.json["batch"]["ramp_up"] = {{"start", start}, {"increment", increment}, {"samples", samples}};
   }
 }
 

@@ -527,3 +527,22 @@ TEST_CASE("torchtitan's TOML of older releases is read, and what is exported com
   CHECK(export_torchtitan(read(import_torchtitan(exported.text, "exported", {}))).text == exported.text);
 }
 #endif
+
+TEST_CASE("a model that kept its name but not its shape has no flavor in torchtitan") {
+  Scenario scenario = read(import_huggingface(deepseek, "config.json", {}));
+  scenario.model.name = "deepseek-v3";
+  CHECK_THAT(export_torchtitan(scenario).text, Catch::Contains("671B"));
+  scenario.model.blocks = 8;
+  CHECK_THAT(export_torchtitan(scenario).text, !Catch::Contains("671B"));
+}
+
+TEST_CASE("a ramp of the batch goes to Megatron-LM and comes back") {
+  const std::string text =
+      "--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --bf16 --world-size 8 --global-batch-size 64";
+  const Scenario scenario = read(import_megatron(text + " --rampup-batch-size 16 16 3000", "x", {}));
+  REQUIRE(scenario.run.batch.ramp_up);
+  CHECK(scenario.run.batch.ramp_up->start == 16);
+  CHECK(scenario.run.batch.ramp_up->samples == 3000);
+  CHECK_THAT(export_megatron(scenario).text, Catch::Contains("--rampup-batch-size 16 16 3000"));
+  CHECK_THROWS_WITH(import_megatron(text + " --rampup-batch-size 16", "x", {}), Catch::Contains("rampup_batch_size"));
+}
