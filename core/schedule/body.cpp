@@ -104,9 +104,9 @@ double expert_parts(const Plan& plan) {
 /// What one rank holds of a layer, before sharding: dense parts are divided over the tensor group, experts over the
 /// expert and the expert-tensor group.
 UnitParameters held_of(const Plan& plan, const Layer& layer) {
-  const double experts = expert_parameters_of(plan.model, layer);
-  return {(parameters_of(plan.model, layer) - experts) / static_cast<double>(plan.degrees.tensor),
-          experts / expert_parts(plan)};
+  const double experts = expert_parameters_of(plan.model, layer), whole = whole_parameters_of(plan.model, layer);
+  const double divided = parameters_of(plan.model, layer) - experts - whole;
+  return {divided / static_cast<double>(plan.degrees.tensor) + whole, experts / expert_parts(plan)};
 }
 
 double parameters_of_ends(const Plan& plan, const Composition& stage) {
@@ -298,20 +298,22 @@ void add_company(Bodies& bodies) {
 
 double parameters_per_rank(const Plan& plan, Stage stage) {
   const StageLayers& range = plan.stages[stage.index()];
-  double dense = 0, experts = 0;
+  double dense = 0, whole = 0, experts = 0;
   bool embedding = false, head = false;
   for (std::int32_t i = range.first; i < range.last; ++i) {
     const Layer& layer = plan.layers[static_cast<std::size_t>(i)];
     embedding = embedding || layer.kind == LayerKind::embedding;
     head = head || layer.kind == LayerKind::head;
     const double of_experts = expert_parameters_of(plan.model, layer);
-    dense += parameters_of(plan.model, layer) - of_experts;
+    const double of_all = whole_parameters_of(plan.model, layer);
+    dense += parameters_of(plan.model, layer) - of_experts - of_all;
+    whole += of_all;
     experts += of_experts;
   }
   if (head && !embedding && plan.model.tied_embeddings) {
     dense += static_cast<double>(plan.model.vocabulary) * static_cast<double>(plan.model.hidden);
   }
-  return dense / static_cast<double>(plan.degrees.tensor) + experts / expert_parts(plan);
+  return dense / static_cast<double>(plan.degrees.tensor) + whole + experts / expert_parts(plan);
 }
 
 double expert_parameters_per_rank(const Plan& plan, Stage stage) {

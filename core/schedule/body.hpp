@@ -117,7 +117,8 @@ Flops flops_of(const Body& body);
 Bytes kernel_bytes_of(const Body& body);
 
 /// Trainable parameters that one rank of the tensor group holds of a stage, the last stage's copy of tied embeddings
-/// included. Norms and the biases of row-parallel layers are counted as sharded, though every rank holds them whole.
+/// included. What every tensor rank holds whole is counted so, but for norms and the
+/// biases of row-parallel layers.
 double parameters_per_rank(const Plan& plan, Stage stage);
 
 /// Those of experts among them: reduced and sharded over the expert-data group.

@@ -168,6 +168,16 @@ double parameters_of(const ModelSpec& model) {
   return sum;
 }
 
+double whole_parameters_of(const ModelSpec& model, const Layer& layer) {
+  if (layer.kind != LayerKind::block) return 0.0;
+  const LatentSpec& latent = model.attention.latent;
+  const double hidden = as_number(model.hidden);
+  const bool routes = block_kind(model, layer.index).experts;
+  const double router = routes ? hidden * as_number(model.moe.experts) : 0.0;
+  if (latent.kv_rank == 0) return router;
+  return router + hidden * as_number(latent.query_rank + latent.kv_rank + latent.rope_dim);
+}
+
 double expert_parameters_of(const ModelSpec& model, const Layer& layer) {
   if (layer.kind != LayerKind::block || !block_kind(model, layer.index).experts) return 0.0;
   return as_number(model.moe.experts) * mlp_parameters(model, model.moe.ffn_hidden);

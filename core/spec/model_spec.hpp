@@ -141,6 +141,10 @@ std::vector<std::string> types_of(const ModelSpec& model, const Layer& layer);
 double parameters_of(const ModelSpec& model, const Layer& layer);
 double parameters_of(const ModelSpec& model);
 
+/// Those that every rank of a tensor group holds whole: projections down to the latents of attention, and routers.
+/// Norms and biases of row-parallel layers are whole too, and too few to count.
+double whole_parameters_of(const ModelSpec& model, const Layer& layer);
+
 /// Those of the experts among them; and those that a token passes, top_k experts of each block.
 double expert_parameters_of(const ModelSpec& model, const Layer& layer);
 double active_parameters_of(const ModelSpec& model);

@@ -118,3 +118,12 @@ TEST_CASE("every number format has a size and a word") {
   CHECK(to_text(Precision::bf16_mixed) == "bf16_mixed");
   CHECK(to_text(AttentionKernel::flash_2) == "flash_2");
 }
+
+TEST_CASE("what every tensor rank holds whole are projections down to latents, and routers") {
+  const ModelSpec model = load_model("deepseek-v3", shipped_library());
+  // Queries 1536, keys and values 512 and 64 of positions; 256 experts behind three dense blocks.
+  CHECK(whole_parameters_of(model, {LayerKind::block, 0}) == 7168.0 * (1536 + 512 + 64));
+  CHECK(whole_parameters_of(model, {LayerKind::block, 3}) == 7168.0 * (1536 + 512 + 64 + 256));
+  CHECK(whole_parameters_of(model, {LayerKind::head, 0}) == 0);
+  CHECK(whole_parameters_of(load_model("gpt-1.7b", shipped_library()), {LayerKind::block, 0}) == 0);
+}
