@@ -88,7 +88,9 @@ GroupShape shape_of(const Topology& topology, std::span<const GpuId> members, st
     ++shape.nodes;
     const NodeWiring& wiring = wiring_of(topology, node);
     const std::int64_t left = all - static_cast<std::int64_t>(node.value) * topology.gpus_per_node;
-    const auto of_job = static_cast<std::int32_t>(std::clamp<std::int64_t>(left, 1, topology.gpus_per_node));
+    // Ranks that a file places behind the job's first nodes fill theirs like any other.
+    const std::int64_t used = left > 0 ? left : all;
+    const auto of_job = static_cast<std::int32_t>(std::min<std::int64_t>(used, topology.gpus_per_node));
     const auto is_known = [&](const OnNode& known) {
       return known.wiring == &wiring && known.of_job == of_job && known.local == local;
     };

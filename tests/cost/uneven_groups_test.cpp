@@ -49,6 +49,14 @@ TEST_CASE("the lone rank of an all-to-all sends nearly all of its bytes through 
   CHECK(seconds(CollectiveKind::all_to_all, shape_of(topology, gpus(3, 9))) == Approx(1e9 * 5 / 9 / 10e9));
 }
 
+TEST_CASE("GPUs share a NIC with those of the job only, wherever the job lies") {
+  // Two NICs for eight GPUs. Nine ranks from GPU 0 leave one GPU of the job on the second node.
+  const Topology topology = build_topology(round_cluster(4, 2));
+  CHECK(shape_of(topology, gpus(0, 2, 8), 16).nic_sharers == Approx(4));
+  CHECK(shape_of(topology, gpus(8, 1), 9).nic_sharers == 1);
+  CHECK(shape_of(topology, gpus(16, 2, 8), 16).nic_sharers == Approx(4));  // placed on the last two of four nodes
+}
+
 TEST_CASE("the slower of a group in a node and one across two is the one across, as it lies") {
   const Topology topology = build_topology(round_cluster(2, 8));
   const GroupShape inside = shape_of(topology, gpus(0, 6)), across = shape_of(topology, gpus(6, 6));
