@@ -1,9 +1,11 @@
 #include "exec/launch/under_mpirun.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <stdexcept>
 
 #include "base/input_error.hpp"
@@ -27,9 +29,11 @@ int run_child(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const pid_t child = ::fork();
+  const pid_t self = ::getpid(), child = ::fork();
   if (child < 0) throw std::runtime_error("cannot start a process");
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // whatever ends this program ends the job
+    if (::getppid() != self) ::_exit(127);
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }

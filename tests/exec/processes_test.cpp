@@ -87,6 +87,24 @@ TEST_CASE("Processes and threads train alike, and their traces have the same ope
   CHECK(read_trace(b).ranks.size() == 2);
 }
 
+TEST_CASE("Ranks end with the program that started them") {
+  const Prepared prepared("1f1b");
+  const std::string folder = prepared.folder.string();
+  const std::string script =
+      "count() { n=0; for p in /proc/[0-9]*; do"
+      " test \"$(cat $p/comm 2> /dev/null)\" = stagecraft-exec && grep -q '" +
+      folder + "' $p/cmdline 2> /dev/null && n=$((n+1)); done; echo $n; }\n" + prepared.words_for("1f1b", 8) +
+      " --steps 255 --warmup 0 > /dev/null 2>&1 & program=$!\n" +
+      "for i in $(seq 200); do test $(count) -ge 3 && break; sleep 0.1; done\n"
+      "echo started $(count)\nkill -TERM $program\nwait $program\n"
+      "for i in $(seq 200); do test $(count) -eq 0 && break; sleep 0.1; done\n"
+      "echo left $(count)";
+  const Ran ran = run_command(script);
+  INFO(ran.output);
+  CHECK_THAT(ran.output, Catch::Contains("started 3"));  // it and its two ranks
+  CHECK_THAT(ran.output, Catch::Contains("left 0"));
+}
+
 TEST_CASE("A process that throws, stalls, is stopped or is killed ends the job in time, with the cell named") {
   const Prepared prepared("1f1b");
   std::mt19937 random(11);
