@@ -80,6 +80,7 @@ TEST_CASE("hardware FLOPs are never fewer than model FLOPs, with flash attention
 
 TEST_CASE("a ring executes what one rank would, and packed documents count as what they are") {
   Scenario scenario = gpt(2304, 24, 24);
+  scenario.model.sequence_length = 4 * 2048;  // the longest
   scenario.run.attention_kernel = AttentionKernel::flash_2;
   scenario.run.parallel.data = 4;
   scenario.run.batch = {4, 1};
