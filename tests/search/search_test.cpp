@@ -193,8 +193,9 @@ TEST_CASE("a candidate has what its scenario would choose for its layout, whatev
     const Scenario first = read(base);
     const SearchContext context = make_search_context(first, calibration_of(first, library()), 0);
     std::set<std::pair<ShardUnit, bool>> seen;
-    for (const Candidate& candidate : all_candidates(context, asked)) {
-      const RunSpec found = scenario_of(context, candidate).run;
+    const std::vector<Candidate> candidates = all_candidates(context, asked);
+    for (std::size_t i = 0; i < candidates.size(); i += 19) {  // coprime to the choices of every setting
+      const RunSpec found = scenario_of(context, candidates[i]).run;
       const RunSpec wanted =
           read(fmt::format(R"("parallel": {{"tensor": {}, "pipeline": {}, "virtual_stages": {}}}, "zero_stage": {})",
                            found.parallel.tensor, found.parallel.pipeline, found.parallel.virtual_stages,
