@@ -27,22 +27,6 @@ struct Doubt {
   }
 };
 
-/// The time that a collective takes while its sibling groups use the same NICs.
-TimeEstimate with_siblings(const CollectiveTime& time) {
-  const double alone_s = time.total.expected.value;
-  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
-  return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
-}
-
-bool is_host_copy(CollectiveKind kind) {
-  return kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
-}
-
-/// What passes on the host while the GPU has nothing to do.
-bool is_host_work(KernelKind kind) {
-  return kind == KernelKind::host || kind == KernelKind::loading || kind == KernelKind::collection;
-}
-
 /// A copy between GPU and host at the rate that is left while all GPUs of the job on the node copy.
 TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
   const BytesPerSecond rate = (copy.kind == CollectiveKind::host_copy ? model.host : model.nvme).shared;

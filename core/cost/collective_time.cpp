@@ -13,8 +13,7 @@ namespace {
 
 /// The law's name in a calibration; what has none of its own takes that of a broadcast.
 const char* law_word(CollectiveKind kind) {
-  const bool point_to_point =
-      kind == CollectiveKind::exchange || kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
+  const bool point_to_point = kind == CollectiveKind::exchange || is_host_copy(kind);
   return to_text(point_to_point ? CollectiveKind::broadcast : kind);
 }
 
@@ -208,6 +207,12 @@ CollectiveTime collective_time(const Collective& collective, const GroupShape& s
                       : across_nodes(collective.kind, bytes, shape, calibration);
   }
   return inside_node(collective, shape, calibration);
+}
+
+TimeEstimate with_siblings(const CollectiveTime& time) {
+  const double alone_s = time.total.expected.value;
+  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
+  return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
 }
 
 CollectiveTime collective_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,

@@ -44,6 +44,9 @@ struct CollectiveTime {
   Seconds shared;  // expected time if the sibling groups that share the NICs run at the same time
 };
 
+/// `total`, moved to the time that it takes while its sibling groups use the same NICs.
+TimeEstimate with_siblings(const CollectiveTime& time);
+
 /// What an all-to-all puts on the wires, as shares of its bytes: each GPU sends so much through the network and over
 /// the links of its node. n ranks, g of them on a node, exchange (n-g)/n and (g-1)/n. The k copies of a token in a
 /// deduplicated dispatch go to M (1 - (1 - 1/M)^k) of M nodes on average, each node as likely, once to each, and from

@@ -36,9 +36,8 @@ std::vector<std::int64_t> sampled_nodes(std::int64_t first, std::int64_t last) {
 /// Whether the nodes without faults of their own have some all the same, which hit one of their ranks but not another.
 bool has_fault_everywhere(const Topology& topology) {
   const std::vector<FaultSpec>& faults = topology.cluster.faults;
-  return std::any_of(faults.begin(), faults.end(), [](const FaultSpec& fault) {
-    return fault.nodes.empty() && fault.kind != FaultKind::leaf && fault.kind != FaultKind::background;
-  });
+  return std::any_of(faults.begin(), faults.end(),
+                     [](const FaultSpec& fault) { return fault.nodes.empty() && is_of_node(fault); });
 }
 
 /// Where the groups of an axis do not tile the nodes, they lie on them in different ways. A rank of each group, up to

@@ -22,11 +22,6 @@ void rest_on(LawTerm& term, const Constant& other) {
 const std::array<std::pair<Dtype, Dtype>, 4> stand_ins{
     {{Dtype::bf16, Dtype::fp16}, {Dtype::fp16, Dtype::bf16}, {Dtype::tf32, Dtype::fp32}, {Dtype::fp8, Dtype::bf16}}};
 
-double peak_of(const GpuSpec& gpu, Dtype dtype) {
-  const auto found = gpu.peak.find(dtype);
-  return found == gpu.peak.end() ? 0 : found->second.value;
-}
-
 GemmLaw gemm_law(const GemmProfile& profile, double peak, Dtype dtype) {
   GemmLaw law;
   law.known = peak > 0;

@@ -45,7 +45,7 @@ void check_law(const Segment& segment, const GroupShape& shape, const CostModel&
 }
 
 void check_collective(const Segment& segment, const CostModel& model, std::set<std::string>& found) {
-  if (segment.collective.kind == CollectiveKind::host_copy || segment.collective.kind == CollectiveKind::nvme_copy) {
+  if (is_host_copy(segment.collective.kind)) {
     found.insert(
         fmt::format("{}: derived from the PCIe rate, with all GPUs of the node copying at once", segment.name));
     return;

@@ -38,9 +38,7 @@ void append(const CollectiveTime& more, CollectiveTime& time) {
 
 /// On rings of its own, beside its siblings': the links of the first collective are not its.
 CollectiveTime as_wait(CollectiveTime time) {
-  const double alone_s = time.total.expected.value;
-  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
-  time.total = {time.shared, time.total.low * factor, time.total.high * factor, time.total.evidence};
+  time.total = with_siblings(time);
   time.latency = time.shared;
   time.wire_bytes = {};
   return time;

@@ -72,7 +72,7 @@ Schedule compute_schedule(const Scenario& scenario, const Plan& plan, const Cost
   if (!spec.csv.empty()) return from_csv(scenario, plan, findings);
   ScheduleRequest request = request_of(
       spec, {plan.degrees.pipeline, plan.micro_batches, static_cast<std::int32_t>(plan.run.parallel.virtual_stages)});
-  request.flushes = drains_of(plan);
+  request.flushes = drains_of(plan.run);
   request.times = stage_durations(plan, costs, topology);
   const FamilyEntry& entry = entry_of(scenario);
   refuse_errors(scenario.path, refuse_with_flushes(entry, request));

@@ -12,13 +12,6 @@ struct Cost {
   std::uint16_t inner = 0;
 };
 
-/// The interval, moved to the time that the transfer takes while its siblings use the same NICs.
-TimeEstimate with_siblings(const CollectiveTime& time) {
-  const double alone_s = time.total.expected.value;
-  const double factor = alone_s > 0 ? time.shared.value / alone_s : 1;
-  return {time.total.expected * factor, time.total.low * factor, time.total.high * factor, time.total.evidence};
-}
-
 /// Operations without a body that cost the same: those of a stage, replica and kind.
 std::size_t slot_of(const Op& op, std::size_t stages) {
   const std::size_t stage = op.stage.valid() ? op.stage.index() : 0;

@@ -23,8 +23,7 @@ double best_interval_s(double rate_per_s, double checkpoint_s, double restart_s)
 }
 
 void add_goodput(const FailureSpec& failures, double gpus, TrainingRun& run) {
-  const double of_gpus = failures.gpu_hours > 0 ? gpus / (failures.gpu_hours * hour_s) : 0;
-  const double rate = of_gpus + failures.interruptions_per_day / day_s;
+  const double rate = failure_rate(failures, gpus);
   run.failures_per_day = rate * day_s;
   run.checkpoint_interval_s = failures.interval_s;
   if (rate > 0 && failures.interval_s <= 0) {

@@ -101,6 +101,7 @@ std::vector<std::string> changed_settings(const Scenario& scenario) {
                expandable_segments, overlap, scatter_gather, fused_kernels, accumulation_fusion, cuda_graphs, host,
                data_loading_s, receive_placement, bucket_bytes, steps, training, left_to_layout] = scenario.run;
   Changes changes;
+  changes.add(to_text(parallel.placement) != to_text(PlacementSpec{}), "parallel.placement");
   add_batch(changes, batch);
   add_schedule(changes, scenario.run);
   add_sharding(changes, scenario.model, scenario.run);

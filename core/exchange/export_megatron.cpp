@@ -286,7 +286,9 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model, const GpuSp
 }
 
 /// What is written above, or left with a word of its own.
-constexpr std::array<std::string_view, 20> written_settings{"schedule", "batch.ramp_up",
+constexpr std::array<std::string_view, 21> written_settings{"parallel.placement",
+                                                            "schedule",
+                                                            "batch.ramp_up",
                                                             "experts.dispatcher",
                                                             "experts.router_padding",
                                                             "offload.activations",

@@ -100,7 +100,6 @@ Exported export_deepspeed(const Scenario& scenario) {
   leave(out, run.gradient_compression == GradientCompression::int8, "gradient_compression int8");
   leave(out, run.optimizer != Optimizer::sgd && run.optimizer != Optimizer::adam, "optimizer");
   leave(out, run.framework != Framework::deepspeed, "framework");
-  leave(out, to_text(parallel.placement) != to_text(PlacementSpec{}), "parallel.placement");
   leave(out, run.sequence_length != scenario.model.sequence_length, "sequence_length");
   leave(out, run.overlap.parameter_gather != (run.overlap.gradient_reduce && run.zero_stage == 3) && run.zero_stage > 0,
         "overlap.parameter_gather");
@@ -182,7 +181,6 @@ Exported export_torchtitan(const Scenario& scenario) {
   leave(out, parallel.context_method == ContextMethod::ulysses || parallel.context_method == ContextMethod::combined,
         "parallel.context_method");
   leave(out, run.framework != Framework::fsdp, "framework");
-  leave(out, to_text(parallel.placement) != to_text(PlacementSpec{}), "parallel.placement");
   const bool sends = parallel.data * parallel.context > 1;
   leave(out, sends && !run.overlap.gradient_reduce, "overlap.gradient_reduce");
   leave(out, sends && run.zero_stage == 3 && !run.overlap.parameter_gather, "overlap.parameter_gather");

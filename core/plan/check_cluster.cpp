@@ -55,7 +55,7 @@ void check_cluster_rates(const ClusterSpec& cluster, Findings& findings) {
 void note_straddling_experts(const Scenario& scenario, std::int64_t per_node, std::int64_t world, Findings& findings) {
   const ParallelSpec& parallel = scenario.run.parallel;
   if (scenario.model.moe.experts == 0 || parallel.expert < 2 || !parallel.placement.places.empty()) return;
-  const std::int64_t span = parallel.expert * (parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor);
+  const std::int64_t span = parallel.expert * expert_tensor_of(parallel);
   if (world <= per_node || span > per_node || per_node % span == 0) return;
   const std::int64_t whole = per_node / span * span;
   findings.push_back(

@@ -23,7 +23,7 @@ void check_degrees(const Scenario& scenario, Findings& findings) {
   const ParallelSpec& parallel = scenario.run.parallel;
   const MoeSpec& moe = scenario.model.moe;
   const std::int64_t part = parallel.tensor * parallel.data * parallel.context;
-  const std::int64_t tensor = parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor;
+  const std::int64_t tensor = expert_tensor_of(parallel);
   if (part % tensor != 0 || moe.ffn_hidden % tensor != 0) {
     findings.push_back({Severity::error, "expert-tensor-degree", "/parallel/expert_tensor",
                         fmt::format("{} ranks of a pipeline rank's part and experts of inner width {} do not both "

@@ -13,8 +13,8 @@ namespace {
 std::int64_t expert_replicas(const Scenario& scenario) {
   const ParallelSpec& parallel = scenario.run.parallel;
   if (scenario.model.moe.experts == 0) return 1;
-  const std::int64_t shared_by = parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor;
-  return parallel.tensor * parallel.context * parallel.data / std::max<std::int64_t>(1, shared_by * parallel.expert);
+  const std::int64_t spread = expert_tensor_of(parallel) * parallel.expert;
+  return parallel.tensor * parallel.context * parallel.data / std::max<std::int64_t>(1, spread);
 }
 
 void check_zero(const Scenario& scenario, std::int64_t ranks, Findings& findings) {

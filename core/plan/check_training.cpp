@@ -8,11 +8,9 @@ namespace stagecraft {
 void check_training(const Scenario& scenario, Findings& findings) {
   const FailureSpec& failures = scenario.run.training.failures;
   const ParallelSpec& parallel = scenario.run.parallel;
-  constexpr double hour_s = 3600, day_s = 86400;
   const double gpus = static_cast<double>(parallel.tensor) * static_cast<double>(parallel.context) *
                       static_cast<double>(parallel.data) * static_cast<double>(parallel.pipeline);
-  const double of_gpus = failures.gpu_hours > 0 ? gpus / (failures.gpu_hours * hour_s) : 0;
-  const double per_s = of_gpus + failures.interruptions_per_day / day_s;
+  const double per_s = failure_rate(failures, gpus);
   if (per_s * failures.checkpoint_s <= 1) return;
   findings.push_back({Severity::warning, "no-progress", "/training/failures/checkpoint_s",
                       fmt::format("a failure every {:.3g} s, and a checkpoint takes {:.3g} s: hardly any work outlives "

@@ -49,7 +49,7 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const bool overlaps = overlap.gradient_reduce || overlap.parameter_gather || overlap.tensor || overlap.expert ||
                         (overlap.context && parallel.context > 1);
   const bool own_order = to_text(parallel.placement) != to_text(PlacementSpec{});
-  const bool one_pass = run.batch.global <= run.batch.micro * parallel.data * (one_rank ? 1 : run.schedule.flushes);
+  const bool one_pass = run.batch.global <= run.batch.micro * parallel.data * drains_of(run);
   const bool deduplicates = run.experts.dispatcher == Dispatcher::deduplicated;
   constexpr const char* of_blocks = "plain layers are given by their cost alone";
   for (const Unused& unused : {

@@ -18,8 +18,7 @@ double bytes_in(const Body& body, Axis axis) {
   double sum = 0;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
-      const bool copies = segment.is_collective && (segment.collective.kind == CollectiveKind::host_copy ||
-                                                    segment.collective.kind == CollectiveKind::nvme_copy);
+      const bool copies = segment.is_collective && is_host_copy(segment.collective.kind);
       if (segment.is_collective && !copies && segment.collective.group == axis) {
         sum += segment.collective.bytes.value * part.repeat;
       }

@@ -91,11 +91,6 @@ double share_of(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-double peak_of(const GpuSpec& gpu, Dtype dtype) {
-  const auto found = gpu.peak.find(dtype);
-  return found == gpu.peak.end() ? 0 : found->second.value;
-}
-
 std::string shape_text(const KernelLine& line) {
   const Kernel& kernel = line.segment.kernel;
   if (!line.alike || kernel.m == 0) return "";
@@ -109,8 +104,7 @@ std::string rate_text(const KernelLine& line, const Plan& plan, const GpuSpec& g
   const double seconds = line.time.value;
   if (segment.is_collective) {
     const Axis axis = segment.collective.group;
-    const bool copies =
-        segment.collective.kind == CollectiveKind::host_copy || segment.collective.kind == CollectiveKind::nvme_copy;
+    const bool copies = is_host_copy(segment.collective.kind);
     const std::string over =
         copies ? "" : fmt::format(" over {} {} ranks", group_size(plan.degrees, axis), to_text(axis));
     const std::string hidden = seconds > 0 ? "" : ", hidden behind kernels";

@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "schedule/company.hpp"
-#include "schedule/flushes.hpp"
 #include "schedule/lower.hpp"
 #include "schedule/pair_passes.hpp"
 #include "spec/precision.hpp"
@@ -11,17 +10,14 @@ namespace stagecraft {
 
 namespace {
 
-/// What the host does once per step, however many stages it updates.
-bool is_once_per_step(const Segment& segment) {
-  const KernelKind kind = segment.kernel.kind;
-  return !segment.is_collective &&
-         (kind == KernelKind::host || kind == KernelKind::loading || kind == KernelKind::collection);
-}
-
+/// However many stages a rank updates, the host does its part once.
 void append_update(std::vector<BodyPart>& parts, const std::vector<BodyPart>& more) {
   const bool first = parts.empty();
+  const auto is_once = [](const Segment& segment) {
+    return !segment.is_collective && is_host_work(segment.kernel.kind);
+  };
   for (BodyPart part : more) {
-    if (!first) std::erase_if(part.segments, is_once_per_step);
+    if (!first) std::erase_if(part.segments, is_once);
     if (!part.segments.empty()) parts.push_back(std::move(part));
   }
 }
@@ -74,7 +70,7 @@ double boundary_length(const Plan& plan, Stage producer) {
 /// Passes that run together have company for as many blocks of experts as both have; all others run alone.
 void give_company(Schedule& schedule, const Plan& plan) {
   const Bodies& bodies = schedule.bodies;
-  const auto pairs = passes_together(schedule, std::max(1, plan.micro_batches / drains_of(plan)));
+  const auto pairs = passes_together(schedule, std::max(1, plan.micro_batches / drains_of(plan.run)));
   const auto blocks = [&](const Op& op) { return blocks_with_company(bodies.bodies[op.body.index()]); };
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     std::vector<Op>& program = schedule.programs[r];

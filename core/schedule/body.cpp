@@ -298,22 +298,20 @@ void add_company(Bodies& bodies) {
 
 double parameters_per_rank(const Plan& plan, Stage stage) {
   const StageLayers& range = plan.stages[stage.index()];
-  double dense = 0, whole = 0, experts = 0;
+  double sum = 0;
   bool embedding = false, head = false;
   for (std::int32_t i = range.first; i < range.last; ++i) {
     const Layer& layer = plan.layers[static_cast<std::size_t>(i)];
     embedding = embedding || layer.kind == LayerKind::embedding;
     head = head || layer.kind == LayerKind::head;
-    const double of_experts = expert_parameters_of(plan.model, layer);
-    const double of_all = whole_parameters_of(plan.model, layer);
-    dense += parameters_of(plan.model, layer) - of_experts - of_all;
-    whole += of_all;
-    experts += of_experts;
+    const UnitParameters held = held_of(plan, layer);
+    sum += held.dense + held.expert;
   }
   if (head && !embedding && plan.model.tied_embeddings) {
-    dense += static_cast<double>(plan.model.vocabulary) * static_cast<double>(plan.model.hidden);
+    sum += static_cast<double>(plan.model.vocabulary) * static_cast<double>(plan.model.hidden) /
+           static_cast<double>(plan.degrees.tensor);
   }
-  return dense / static_cast<double>(plan.degrees.tensor) + whole + experts / expert_parts(plan);
+  return sum;
 }
 
 double expert_parameters_per_rank(const Plan& plan, Stage stage) {

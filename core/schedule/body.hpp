@@ -54,6 +54,15 @@ enum class CollectiveKind : std::uint8_t {
 };
 const char* to_text(CollectiveKind kind);  // "all_reduce", "host_copy", ...
 
+inline bool is_host_copy(CollectiveKind kind) {
+  return kind == CollectiveKind::host_copy || kind == CollectiveKind::nvme_copy;
+}
+
+/// What passes on the host, once per step, while the GPU has nothing to do.
+inline bool is_host_work(KernelKind kind) {
+  return kind == KernelKind::host || kind == KernelKind::loading || kind == KernelKind::collection;
+}
+
 /// `bytes` is the size S of the whole array as nccl-tests counts it: all-reduce buffer, all-gather output,
 /// reduce-scatter input, what a rank sends in an all-to-all, its own part included.
 struct Collective {

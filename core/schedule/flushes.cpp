@@ -19,10 +19,6 @@ ScheduleRequest of_one_group(ScheduleRequest request) {
 
 }  // namespace
 
-std::int32_t drains_of(const Plan& plan) {
-  return plan.degrees.pipeline > 1 ? static_cast<std::int32_t>(plan.run.schedule.flushes) : 1;
-}
-
 Findings refuse_with_flushes(const FamilyEntry& entry, const ScheduleRequest& request) {
   const std::int32_t flushes = request.flushes, micro_batches = request.shape.micro_batches;
   if (flushes == 1) return entry.refuse(request);

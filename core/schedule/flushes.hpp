@@ -2,13 +2,9 @@
 // Gradient accumulation around a pipeline: the micro-batches of a step run in equal groups, and the pipeline drains
 // behind each of them, before the one reduction and update of the step.
 
-#include "plan/plan.hpp"
 #include "schedule/family.hpp"
 
 namespace stagecraft {
-
-/// Times that the pipeline drains in a step: one rank has nothing to drain between its micro-batches.
-std::int32_t drains_of(const Plan& plan);
 
 /// What the schedule refuses of one group of micro-batches, and groups that are not equal or never end.
 Findings refuse_with_flushes(const FamilyEntry& entry, const ScheduleRequest& request);

@@ -26,6 +26,12 @@ struct GpuSpec {
   std::string source;
 };
 
+/// FLOP/s; 0 if the GPU has none of this dtype.
+inline double peak_of(const GpuSpec& gpu, Dtype dtype) {
+  const auto found = gpu.peak.find(dtype);
+  return found == gpu.peak.end() ? 0 : found->second.value;
+}
+
 enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, cpu, nic };
 
 std::string to_text(DeviceKind kind);  // as a file writes it: "pcie_switch"

@@ -31,6 +31,11 @@ struct FaultSpec {
   std::int64_t rail = -1;           // of leaf on a rail-optimised fabric; -1: all
 };
 
+/// Of the inside of a node, not of the fabric.
+inline bool is_of_node(const FaultSpec& fault) {
+  return fault.kind != FaultKind::leaf && fault.kind != FaultKind::background;
+}
+
 /// Whether all nodes, and so all data replicas, suffer alike.
 bool is_even(const FaultSpec& fault);
 

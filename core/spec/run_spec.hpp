@@ -76,6 +76,11 @@ struct RampUpSpec {
   std::int64_t start = 1, increment = 1, samples = 1;
 };
 
+/// Ranks that share one expert: the tensor group unless stated.
+inline std::int64_t expert_tensor_of(const ParallelSpec& parallel) {
+  return parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor;
+}
+
 struct BatchSpec {
   std::int64_t global = 1;  // sequences per step over all data ranks
   std::int64_t micro = 1;   // sequences per micro-batch of one data rank
@@ -293,6 +298,11 @@ struct RunSpec {
   TrainingSpec training;   // the run around the step
   LeftToLayout left_to_layout;
 };
+
+/// Times that the pipeline drains in a step: one rank has nothing to drain between its micro-batches.
+inline std::int32_t drains_of(const RunSpec& run) {
+  return run.parallel.pipeline > 1 ? static_cast<std::int32_t>(run.schedule.flushes) : 1;
+}
 
 /// Whether the product with the gate of an MLP is part of the activation's kernel.
 inline bool has_fused_gate(const RunSpec& run) {

@@ -20,6 +20,12 @@ struct FailureSpec {
   double interval_s = 0;             // between two checkpoints; 0: the best one
 };
 
+/// Failures per second of a job of `gpus` GPUs.
+inline double failure_rate(const FailureSpec& failures, double gpus) {
+  const double of_gpus = failures.gpu_hours > 0 ? gpus / (failures.gpu_hours * 3600) : 0;
+  return of_gpus + failures.interruptions_per_day / 86400;
+}
+
 /// Times of the GPUs that vary from operation to operation (standard deviation over mean, lognormal).
 struct JitterSpec {
   double spread = 0;

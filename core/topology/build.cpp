@@ -67,10 +67,6 @@ void check_size(const ClusterSpec& cluster, const Topology& topology) {
   }
 }
 
-bool is_of_node(const FaultSpec& fault) {
-  return fault.kind != FaultKind::leaf && fault.kind != FaultKind::background;
-}
-
 using Faults = std::vector<const FaultSpec*>;
 
 NodeWiring wiring_with(const Topology& topology, std::size_t kind, const Faults& faults) {

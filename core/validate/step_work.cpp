@@ -25,12 +25,8 @@ std::map<BodyId, double> bodies_of(const Schedule& schedule, PipelineRank rank) 
   return counts;
 }
 
-bool is_host_copy(const Collective& collective) {
-  return collective.kind == CollectiveKind::host_copy || collective.kind == CollectiveKind::nvme_copy;
-}
-
 void add_exchange(StepWork& work, const Collective& collective, const CostModel& costs, double count) {
-  if (is_host_copy(collective)) {
+  if (is_host_copy(collective.kind)) {
     const CopyRate& rate = collective.kind == CollectiveKind::host_copy ? costs.host : costs.nvme;
     work.copies += count;
     if (rate.shared.value > 0) work.copies_s += count * collective.bytes.value / rate.shared.value;

@@ -101,14 +101,15 @@ TEST_CASE("shards merged are the whole sweep, byte for byte, in every form") {
   CHECK_THAT(gap.messages, Catch::Contains("53 missing"));  // points 2, 5, ... 158 of 160
 }
 
+Outcome with_workers(Words words, const char* workers) {
+  words.insert(words.end(), {"--workers", workers});
+  return run_program(words);
+}
+
 TEST_CASE("a sweep's bytes do not depend on the number of workers") {
-  const Scratch scratch;
   const Words words{"sweep", shipped("gpt-1.7b-selene"), "--estimate", "--vary", "parallel.tensor=1..8*2", "--format",
                     "json"};
-  Words one = words, five = words;
-  one.insert(one.end(), {"--workers", "1"});
-  five.insert(five.end(), {"--workers", "5"});
-  const Outcome first = run_program(one), second = run_program(five);
+  const Outcome first = with_workers(words, "1"), second = with_workers(words, "5");
   CHECK(first.exit_code == 0);
   CHECK(first.output == second.output);
   CHECK_THAT(first.output, Catch::Contains("\"parallel.tensor\": \"8\""));
@@ -120,10 +121,7 @@ TEST_CASE("a simulated sweep's bytes depend neither on the workers nor on what t
                     "--vary",   "recompute=none,full",
                     "--vary",   "parallel.virtual_stages=1,2",
                     "--format", "csv"};
-  Words one = words, two = words;
-  one.insert(one.end(), {"--workers", "1"});
-  two.insert(two.end(), {"--workers", "2"});
-  const Outcome first = run_program(one), second = run_program(two);
+  const Outcome first = with_workers(words, "1"), second = with_workers(words, "2");
   CHECK(first.exit_code == 0);
   CHECK(first.output == second.output);
 }

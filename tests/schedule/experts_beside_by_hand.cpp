@@ -180,7 +180,7 @@ Schedule attached(const Scenario& scenario, const char* name) {
   ScheduleRequest request;
   request.shape = {static_cast<std::int32_t>(scenario.run.parallel.pipeline), plan.micro_batches,
                    static_cast<std::int32_t>(scenario.run.parallel.virtual_stages)};
-  request.flushes = drains_of(plan);
+  request.flushes = drains_of(plan.run);
   return attach_bodies(generate_with_flushes(*find_schedule(name), request), plan);
 }
 
