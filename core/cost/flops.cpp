@@ -33,7 +33,23 @@ Flops plain_flops(const Plan& plan) {
   return 3.0 * sequences(plan) * forward;
 }
 
-// Weights of the matrix products that a token passes in a block: top_k experts of all of them.
+// Tokens of a sequence that the block sees.
+double tokens_of_block(const Plan& plan, const BlockKind& kind) {
+  return kind.encoder ? static_cast<double>(encoder_length(plan)) : length(plan);
+}
+
+// Weights of the products of queries, keys and values without ranks of their own, and of the projection.
+double query_weights(const Plan& plan) {
+  const AttentionSpec& attention = plan.model.attention;
+  return hidden(plan) * static_cast<double>(2 * attention.heads * attention.head_dim);
+}
+double key_value_weights(const Plan& plan) {
+  const AttentionSpec& attention = plan.model.attention;
+  return hidden(plan) * static_cast<double>(2 * attention.kv_heads * attention.head_dim);
+}
+
+// Weights of the matrix products that a token passes in a block: top_k experts of all of them. Those of a decoder's
+// attention to the encoder are left out.
 double block_weights(const Plan& plan, const BlockKind& kind) {
   const AttentionSpec& attention = plan.model.attention;
   const LatentSpec& latent = attention.latent;
@@ -49,11 +65,8 @@ double block_weights(const Plan& plan, const BlockKind& kind) {
     projections += kv_rank * heads * static_cast<double>(attention.head_dim + latent.value_dim);
     projections += heads * static_cast<double>(latent.value_dim) * hidden(plan);
   } else {
-    const double qkv = static_cast<double>((attention.heads + 2 * attention.kv_heads) * attention.head_dim);
-    const double projection = heads * static_cast<double>(attention.head_dim);
-    projections = hidden(plan) * (qkv + projection);
+    projections = query_weights(plan) + key_value_weights(plan);
   }
-  if (kind.cross) projections *= 2;
   if (kind.prediction) projections += 2 * hidden(plan) * hidden(plan);
   const double matrices = mlp.gated ? 3 : 2;
   if (!kind.experts) return projections + hidden(plan) * matrices * static_cast<double>(mlp.ffn_hidden);
@@ -70,22 +83,36 @@ double attention_width(const Plan& plan) {
   return static_cast<double>(attention.heads) * static_cast<double>(key + value) / 2;
 }
 
-// 3 x forward, with `attended` of the score matrix of a causal mask; windows and packed documents see less.
+// Products with keys and with values of one sequence: `attended` of the square under a causal mask, windows and packed
+// documents see less. Without a causal mask nothing is hidden, and `attended` does not count.
+double attention_flops(const Plan& plan, const BlockKind& kind, double attended) {
+  const bool causal = plan.model.attention.causal && !kind.encoder;
+  Mask mask{causal, kind.windowed ? plan.model.attention.window : 0, {}};
+  if (!kind.encoder) mask.lengths = plan.run.batch.lengths;
+  const double pairs = attended_pairs(mask, tokens_of_block(plan, kind));
+  return 4 * attention_width(plan) * pairs * (causal ? 2 * attended : 1);
+}
+
+// A decoder's attention to the encoder, of one sequence: keys and values are made of the encoder's output.
+double cross_flops(const Plan& plan) {
+  const auto seen = static_cast<double>(encoder_length(plan));
+  return 2 * (length(plan) * query_weights(plan) + seen * key_value_weights(plan)) +
+         4 * length(plan) * seen * attention_width(plan);
+}
+
+// 3 x forward.
 Flops gemm_flops(const Plan& plan, double attended) {
   if (is_plain(plan)) return plain_flops(plan);
-  double per_token = 0;
+  const double head = 2 * length(plan) * hidden(plan) * vocabulary(plan);
+  double of_sequence = plan.model.head.projection && !plan.model.head.first_token ? head : 0;
   for (const Layer& layer : plan.layers) {
     if (layer.kind != LayerKind::block) continue;
     const BlockKind kind = block_kind(plan.model, layer.index);
-    const std::int64_t window = kind.windowed ? plan.model.attention.window : 0;
-    const double share =
-        2 * attended_pairs({true, window, plan.run.batch.lengths}, length(plan)) / (length(plan) * length(plan));
-    per_token += 2 * block_weights(plan, kind) + 4 * length(plan) * attention_width(plan) * attended * share;
-    if (kind.cross) per_token += 4 * static_cast<double>(encoder_length(plan)) * attention_width(plan);
-    if (kind.prediction) per_token += 2 * hidden(plan) * vocabulary(plan);
+    of_sequence += 2 * tokens_of_block(plan, kind) * block_weights(plan, kind) + attention_flops(plan, kind, attended);
+    if (kind.cross) of_sequence += cross_flops(plan);
+    if (kind.prediction) of_sequence += head;
   }
-  if (plan.model.head.projection && !plan.model.head.first_token) per_token += 2 * hidden(plan) * vocabulary(plan);
-  return Flops{3 * tokens_of_step(plan) * per_token};
+  return Flops{3 * sequences(plan) * of_sequence};
 }
 
 Flops gemm_full_attention(const Plan& plan) {

@@ -98,7 +98,16 @@ double work_of(const ModelSpec& model, const Layer& layer, double tokens) {
       model.moe.experts > 0 ? static_cast<double>(model.moe.top_k) / static_cast<double>(model.moe.experts) : 0;
   const Mask mask{attention.causal && !kind.encoder, kind.windowed ? attention.window : 0, {}};
   const double width = static_cast<double>(attention.heads) * static_cast<double>(attention.head_dim);
-  return 2 * (parameters_of(model, layer) - experts * (1 - routed)) + 4 * width * attended_pairs(mask, tokens) / tokens;
+  const double of_encoder =
+      model.encoder_sequence_length > 0 ? static_cast<double>(model.encoder_sequence_length) : tokens;
+  const double own = kind.encoder ? of_encoder : tokens;
+  double work =
+      2 * own * (parameters_of(model, layer) - experts * (1 - routed)) + 4 * width * attended_pairs(mask, own);
+  if (kind.cross) {  // keys and values are made of the encoder's output
+    const double key_value = static_cast<double>(2 * model.hidden * attention.kv_heads * attention.head_dim);
+    work += 2 * (of_encoder - tokens) * key_value + 4 * width * tokens * of_encoder;
+  }
+  return work / tokens;
 }
 
 std::vector<StageLayers> stages_by_weight(const std::vector<Layer>& layers, std::int32_t stage_count,

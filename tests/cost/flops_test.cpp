@@ -108,6 +108,30 @@ TEST_CASE("half of the attention separates the causal convention from the full o
   CHECK(flops("6n-attention", plan) - flops("6n", plan) == Approx(tokens * 12 * 32 * 4096 * 2048));
 }
 
+TEST_CASE("an encoder's tokens are counted where it sees them, and nothing of its attention is masked") {
+  Scenario scenario = gpt(1024, 4, 16);
+  scenario.model.encoder_blocks = 2;
+  scenario.model.encoder_sequence_length = 512;
+  scenario.run.batch = {8, 1};
+  const double e = 512, d = 2048, h = 1024, v = static_cast<double>(scenario.model.vocabulary);
+  const double encoder = 24 * e * h * h + 4 * e * e * h;  // products with weights of 12 h^2, whole square
+  const double decoder = 24 * d * h * h + 4 * d * d * h;  // the same of its own length
+  const double cross =
+      4 * d * h * h + 4 * e * h * h + 4 * d * e * h;  // queries and projection, keys and values, scores
+  const Plan plan = make_plan(scenario);
+  CHECK(flops("gemm-full-attention", plan) == Approx(3 * 8 * (2 * encoder + 2 * (decoder + cross) + 2 * d * h * v)));
+  CHECK(flops("gemm-full-attention", plan) - flops("causal-attention", plan) == Approx(3 * 8 * 2 * 2 * d * d * h));
+  CHECK(hardware_flops_of_step(plan).value == Approx(flops("gemm-full-attention", plan)).epsilon(1e-12));
+}
+
+TEST_CASE("attention without a causal mask is whole in either convention") {
+  Scenario scenario = gpt(1024, 4, 16);
+  scenario.model.attention.causal = false;
+  scenario.run.batch = {8, 1};
+  const Plan plan = make_plan(scenario);
+  CHECK(flops("causal-attention", plan) == flops("gemm-full-attention", plan));
+}
+
 TEST_CASE("every convention has a name of its own, a formula and a source") {
   for (const FlopConvention& convention : flop_conventions()) {
     CHECK(find_flop_convention(convention.name) == &convention);
