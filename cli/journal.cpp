@@ -26,6 +26,13 @@ int open_file(const std::string& path, int flags) {
   return descriptor;
 }
 
+/// A terminal, a pipe, /dev/null: nothing is kept beside it.
+bool is_device(const std::string& path) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  return std::filesystem::is_other(status);
+}
+
 void refuse_other(const std::string& path, const SweepIdentity& theirs, const SweepIdentity& mine) {
   if (journal_header(theirs) == journal_header(mine)) return;
   refuse(path,
@@ -97,7 +104,7 @@ void add_journal_options(CLI::App& app, JournalOptions& options, const std::stri
 
 void settle_journal(JournalOptions& options, const std::string& output, const std::string& verb) {
   if (options.resume && options.restart) throw UsageError("--resume and --restart contradict each other");
-  if (options.path.empty() && !output.empty()) options.path = output + ".journal";
+  if (options.path.empty() && !output.empty() && !is_device(output)) options.path = output + ".journal";
   if ((options.resume || options.restart) && options.path.empty())
     throw UsageError(fmt::format(
         "--resume and --restart need the journal of a {}: give --output or --journal as it was given", verb));

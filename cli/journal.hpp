@@ -45,7 +45,7 @@ struct JournalOptions {
 void add_journal_options(CLI::App& app, JournalOptions& options, const std::string& verb);
 
 /// Throws UsageError for options that contradict each other. The journal of an output is OUTPUT.journal unless told
-/// otherwise.
+/// otherwise; a device or a pipe has none.
 void settle_journal(JournalOptions& options, const std::string& output, const std::string& verb);
 
 /// Nothing if none is kept. Otherwise as Journal::resume or create; with `restart` an earlier one is removed, if it is

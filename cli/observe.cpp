@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "base/file_io.hpp"
 #include "command_line.hpp"
 #include "exchange/training_log.hpp"
@@ -5,6 +7,16 @@
 #include "verb.hpp"
 
 namespace stagecraft::cli {
+namespace {
+
+/// A log of nothing but memory has no intervals, and none are left out.
+void refuse_long_warm_up(std::size_t warm_up, std::size_t intervals) {
+  if (intervals == 0 || warm_up < intervals) return;
+  throw UsageError(fmt::format("--warm-up {} leaves none of the log's {} interval{}; nearest: --warm-up {}", warm_up,
+                               intervals, intervals == 1 ? "" : "s", intervals - 1));
+}
+
+}  // namespace
 
 int run_observe(const Words& words, const Console& console) {
   std::string file, output, id = "observed", base;
@@ -23,6 +35,7 @@ int run_observe(const Words& words, const Console& console) {
   keep_apart(base.empty() ? std::vector<std::string>{file} : std::vector<std::string>{file, base},
              {{"--output", output}});
   const Observed observed = observe_log(read_file(file), file);
+  refuse_long_warm_up(warm_up, interval_count(observed));
   write_output(console, output, record_of(observed, id, warm_up, base.empty() ? "" : read_file(base)));
   return ok;
 }

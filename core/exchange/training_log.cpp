@@ -117,17 +117,15 @@ Observed observe_log(std::string_view coloured, const std::string& file) {
 }
 
 double settled(const std::vector<double>& values, std::size_t warm_up) {
-  const std::size_t from = values.size() > warm_up ? warm_up : 0;
-  std::vector<double> rest(values.begin() + static_cast<std::ptrdiff_t>(from), values.end());
-  if (rest.empty()) return 0;
+  if (values.size() <= warm_up) return 0;
+  std::vector<double> rest(values.begin() + static_cast<std::ptrdiff_t>(warm_up), values.end());
   std::sort(rest.begin(), rest.end());
   const std::size_t middle = rest.size() / 2;
   return rest.size() % 2 == 1 ? rest[middle] : (rest[middle - 1] + rest[middle]) / 2;
 }
 
-/// Intervals that the median is taken over.
-std::size_t settled_count(std::size_t values, std::size_t warm_up) {
-  return values > warm_up ? values - warm_up : values;
+std::size_t interval_count(const Observed& observed) {
+  return std::max({observed.step_times_s.size(), observed.tokens_per_s.size(), observed.tflops.size()});
 }
 
 std::string record_of(const Observed& observed, const std::string& id, std::size_t warm_up, std::string_view base) {
@@ -153,10 +151,8 @@ std::string record_of(const Observed& observed, const std::string& id, std::size
     measured["memory_unit"] = "GB";
     measured["memory_kind"] = observed.memory_kind;
   }
-  record["notes"] =
-      fmt::format("Median of {} intervals of a {} log behind the first {}.",
-                  settled_count(std::max(observed.step_times_s.size(), observed.tokens_per_s.size()), warm_up),
-                  observed.framework, warm_up);
+  record["notes"] = fmt::format("Median of {} intervals of a {} log behind the first {}.",
+                                std::max(interval_count(observed), warm_up) - warm_up, observed.framework, warm_up);
   return Json::array({record}).dump(2) + "\n";
 }
 

@@ -22,6 +22,9 @@ struct Observed {
 /// found.
 Observed observe_log(std::string_view text, const std::string& file);
 
+/// Intervals that the log tells times or rates of.
+std::size_t interval_count(const Observed& observed);
+
 /// The median over the intervals behind the first `warm_up`. Zero if there are none.
 double settled(const std::vector<double>& values, std::size_t warm_up);
 

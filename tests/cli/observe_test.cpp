@@ -36,6 +36,16 @@ TEST_CASE("what observe reads of a log is what compare holds a prediction agains
   CHECK(bubble.messages.find("a record tells no bubble") != std::string::npos);
 }
 
+TEST_CASE("observe refuses a warm-up that is as long as the log") {
+  const Scratch folder;
+  const std::string record = folder.file("run.json"), log = folder.write("train.log", log_of(20000));
+  const Outcome none_left = run_program({"observe", log, "--warm-up", "12", "-o", record});
+  CHECK(none_left.exit_code == 2);
+  CHECK(none_left.messages.find("12 intervals; nearest: --warm-up 11") != std::string::npos);
+  CHECK(folder.entries() == std::vector<std::string>{"train.log"});
+  CHECK(run_program({"observe", log, "--warm-up", "11", "-o", record}).exit_code == 0);
+}
+
 TEST_CASE("compare takes one record, and says where more of them belong") {
   const Scratch folder;
   const std::string trace = folder.file("p.sgt");

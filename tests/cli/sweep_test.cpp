@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
 #include <random>
 
 #include "run_program.hpp"
@@ -124,6 +125,16 @@ TEST_CASE("a simulated sweep's bytes depend neither on the workers nor on what t
   const Outcome first = with_workers(words, "1"), second = with_workers(words, "2");
   CHECK(first.exit_code == 0);
   CHECK(first.output == second.output);
+}
+
+TEST_CASE("a sweep into a device keeps no journal beside it") {
+  const Scratch scratch;
+  const std::string device = scratch.file("null");
+  std::filesystem::create_symlink("/dev/null", device);
+  const Words words{"sweep", shipped("gpt-1.7b-selene"), "--estimate", "--vary", "batch.micro=1,2", "--output", device};
+  CHECK(run_program(words).exit_code == 0);
+  CHECK(scratch.entries() == Words{"null"});
+  CHECK(std::filesystem::is_symlink(device));
 }
 
 TEST_CASE("points that cannot run keep their reason, and the front is marked") {

@@ -53,6 +53,17 @@ TEST_CASE("a record keeps what it was given and gets what was measured") {
   CHECK(record_of(seen, "mine", 1, R"({"group": "ours"})").find("\"group\": \"ours\"") != std::string::npos);
 }
 
+TEST_CASE("a warm-up as long as the log leaves nothing to take a median of") {
+  Observed seen;
+  seen.framework = "megatron";
+  seen.step_times_s = {5, 2};
+  CHECK(interval_count(seen) == 2);
+  CHECK(settled(seen.step_times_s, 1) == 2);
+  CHECK(settled(seen.step_times_s, 2) == 0);
+  CHECK(record_of(seen, "mine", 2, "").find("\"step_time_s\": null") != std::string::npos);
+  CHECK(interval_count(Observed{}) == 0);
+}
+
 TEST_CASE("a text that is no log is refused") {
   CHECK_THROWS_AS(observe_log("hello\n", "hello.txt"), InputError);
   CHECK_THROWS_AS(observe_log("", "empty"), InputError);
