@@ -3,12 +3,31 @@
 #include <algorithm>
 
 #include "base/file_io.hpp"
+#include "base/input_error.hpp"
 #include "command_line.hpp"
 #include "exchange/exchange.hpp"
 #include "exit_code.hpp"
 #include "verb.hpp"
 
 namespace stagecraft::cli {
+namespace {
+
+/// What is written can be read. Lines and columns of the scenario are none of the configuration's.
+void check_readable(const std::string& scenario, const std::string& file, const Library& library) {
+  try {
+    parse_scenario(scenario, file, {}, library);
+  } catch (const InputError& error) {
+    std::vector<InputProblem> problems = error.problems();
+    for (InputProblem& problem : problems) {
+      if (problem.file != file) continue;
+      problem.file = fmt::format("{}, as a scenario", file);
+      problem.line = problem.column = 0;
+    }
+    throw InputError(std::move(problems));
+  }
+}
+
+}  // namespace
 
 int run_import(const Words& words, const Console& console) {
   std::string file, form, output;
@@ -41,7 +60,7 @@ int run_import(const Words& words, const Console& console) {
                      : fmt::format("import: --from {}; known are {}", form, fmt::join(names, ", ")));
   }
   const Imported imported = found->import(text, file, request);
-  parse_scenario(imported.scenario, file, {}, library);  // what is written can be read
+  check_readable(imported.scenario, file, library);
   write_output(console, output, imported.scenario);
   for (const std::string& line : imported.assumed) console.message("assumed", line);
   for (const std::string& line : imported.unmapped) console.message("not mapped", line);
