@@ -74,6 +74,22 @@ void add_experts(Line& line, const MoeSpec& moe, const RunSpec& run, std::int64_
   if (run.overlap.delay_weight_grad) line.flag("delay-wgrad-compute");
 }
 
+/// YaRN has no word on the command line.
+std::string word_of(Positions positions) {
+  switch (positions) {
+    case Positions::rotary:
+    case Positions::yarn:
+      return "rope";
+    case Positions::relative:
+      return "relative";
+    case Positions::none:
+      return "none";
+    case Positions::learned:
+      break;
+  }
+  return "learned_absolute";
+}
+
 void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {
   line.set("num-layers", model.blocks);
   line.set("hidden-size", model.hidden);
@@ -83,9 +99,10 @@ void add_model(Line& line, const ModelSpec& model, const RunSpec& run) {
   line.set("max-position-embeddings", std::max(model.sequence_length, run.sequence_length));
   line.set("vocab-size", model.vocabulary);
   line.set("normalization", std::string(model.norm == Norm::rms_norm ? "RMSNorm" : "LayerNorm"));
-  line.set("position-embedding-type", std::string(model.positions == Positions::rotary ? "rope"
-                                                  : model.positions == Positions::none ? "none"
-                                                                                       : "learned_absolute"));
+  line.set("position-embedding-type", word_of(model.positions));
+  if (model.attention.relative_buckets > 0)
+    line.set("relative-attention-num-buckets", model.attention.relative_buckets);
+  line.leave(model.positions == Positions::yarn, "model.positions");
   if (model.mlp.gated) line.flag("swiglu");
   if (!model.mlp.gated && model.mlp.activation == Activation::relu) line.flag("squared-relu");
   if (model.mlp.clamp > 0) line.set("activation-func-clamp-value", fmt::format("{}", model.mlp.clamp));

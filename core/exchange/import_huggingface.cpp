@@ -168,6 +168,20 @@ void set_ends(ForeignConfig& config, const Family& family, Json& model) {
   if (!model.contains("vocabulary")) model["vocabulary"] = config.integer("num_labels").value_or(1000);
 }
 
+/// YaRN counts where its concentration factor does; latent attention rotates in kernels of its own.
+std::string positions_of(ForeignConfig& config, const Family& family) {
+  const std::string scaling = config.text("rope_scaling.rope_type rope_scaling.type").value_or("");
+  const double factor = config.number("rope_scaling.factor", 0, 1e9).value_or(1);
+  const auto concentration = config.number("rope_scaling.attention_factor", 0, 1e9);
+  const bool scales = concentration ? *concentration != 1 : factor > 1;
+  const bool latent = std::string_view(family.type).starts_with("deepseek");
+  config.ignore(
+      "rope_scaling.beta_fast rope_scaling.beta_slow rope_scaling.truncate rope_scaling.low_freq_factor "
+      "rope_scaling.high_freq_factor rope_scaling.original_max_position_embeddings rope_scaling.mscale "
+      "rope_scaling.mscale_all_dim rope_scaling.short_factor rope_scaling.long_factor");
+  return scaling == "yarn" && scales && !latent ? "yarn" : family.positions;
+}
+
 std::string name_of(const std::string& file, const char* type) {
   std::string name = file.substr(file.find_last_of('/') == std::string::npos ? 0 : file.find_last_of('/') + 1);
   const std::size_t dot = name.find_last_of('.');
@@ -206,7 +220,7 @@ Imported import_huggingface(std::string_view text, const std::string& file, cons
   if (const auto modules = config.integer("num_nextn_predict_layers", 0)) model["prediction_modules"] = *modules;
   if (family.post_norms) model["post_norms"] = true;
   model["norm"] = family.norm;
-  model["positions"] = family.positions;
+  model["positions"] = positions_of(config, family);
   model["tied_embeddings"] = config.flag("tie_word_embeddings").value_or(family.tied);
   const double residual = config.number("resid_pdrop hidden_dropout_prob dropout_rate", 0, 0.999).value_or(0);
   model["dropout"] = std::max(residual, config.number("attention_dropout", 0, 0.999).value_or(0));

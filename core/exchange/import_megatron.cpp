@@ -75,6 +75,25 @@ Json attention_of(ForeignConfig& config, std::int64_t hidden, bool bias) {
   return attention;
 }
 
+void set_positions(ForeignConfig& config, Json& model) {
+  const bool by_flag = on(config, "use_rotary_position_embeddings");
+  const std::string type = config.text("position_embedding_type").value_or("learned_absolute");
+  const auto buckets = config.integer("relative_attention_num_buckets");
+  if (by_flag || type == "rope" || type == "mrope") {
+    model["positions"] = "rotary";
+  } else if (type == "yarn" || type == "none") {
+    model["positions"] = type;
+  } else if (type == "relative") {
+    model["positions"] = "relative";
+    model["attention"]["relative_buckets"] = buckets.value_or(32);
+  } else if (type == "learned_absolute") {
+    model["positions"] = "learned";
+  } else {
+    const std::vector<std::string> known{"learned_absolute", "rope", "mrope", "yarn", "relative", "none"};
+    config.refuse("position_embedding_type", fmt::format("{}", fmt::join(known, ", ")), nearest_word(type, known));
+  }
+}
+
 void set_experts(ForeignConfig& config, Json& model) {
   const auto experts = config.integer("num_experts");
   if (!experts) return;
@@ -128,9 +147,7 @@ Json model_of(ForeignConfig& config) {
   const std::string norm = config.text("normalization").value_or("LayerNorm");
   if (norm != "LayerNorm" && norm != "RMSNorm") config.refuse("normalization", "LayerNorm or RMSNorm", "RMSNorm");
   model["norm"] = norm == "RMSNorm" ? "rms_norm" : "layer_norm";
-  const std::string positions = config.text("position_embedding_type").value_or("learned_absolute");
-  const bool rotary = positions == "rope" || on(config, "use_rotary_position_embeddings");
-  model["positions"] = rotary ? "rotary" : positions == "none" ? "none" : "learned";
+  set_positions(config, model);
   model["tied_embeddings"] = !on(config, "untie_embeddings_and_output_weights");
   model["dropout"] = std::max(config.number("hidden_dropout", 0, 0.999).value_or(0.1),
                               config.number("attention_dropout", 0, 0.999).value_or(0.1));

@@ -15,9 +15,27 @@ double rotated_elements(const BodyShape& shape) {
   return static_cast<double>(shape.tokens) * static_cast<double>((shape.heads + shape.kv_heads) * shape.head_dim);
 }
 
-double rotary_bytes(const BodyShape& shape) {
-  // Unfused: half-rotation (2 tensors), two products with the tables (2 each), their sum (3).
-  return rotated_elements(shape) * shape.element * (shape.fused ? 2 : 9);
+/// Tensors of queries and keys that are read or written, and kernels.
+struct Passes {
+  double tensors = 0;
+  std::int32_t kernels = 0;
+};
+
+/// Written out: half-rotation (2 tensors), two products with the tables (2 each), their sum (3). Megatron-LM does so
+/// with YaRN too, since TransformerEngine's kernel takes no concentration factor
+/// (core/models/common/embeddings/rope_utils.py); there queries and keys go apart, a negated half (1), its joining (2),
+/// and one of the rotated and the other part (2) come on top, and autograd fills and adds up the gradients of the
+/// slices.
+Passes rotation(const BodyShape& shape, const Plan& plan, bool backward) {
+  const Framework framework = plan.run.framework;
+  const bool megatron = framework == Framework::megatron || framework == Framework::transformer_engine;
+  if (plan.model.positions == Positions::yarn && megatron) return backward ? Passes{17, 18} : Passes{12, 12};
+  return shape.fused ? Passes{2, 1} : Passes{9, 4};
+}
+
+Segment rotary(const char* name, const BodyShape& shape, const Plan& plan, bool backward) {
+  const Passes passes = rotation(shape, plan, backward);
+  return pass(name, passes.tensors * rotated_elements(shape) * shape.element, passes.kernels);
 }
 
 }  // namespace
@@ -33,7 +51,7 @@ void add_grouped_attention_forward(std::vector<Segment>& out, const BodyShape& s
   out.push_back(gemm("qkv", shape, shape.tokens, shape.qkv_width, shape.hidden));
   if (model.attention.bias) out.push_back(pass("qkv-bias", 2 * shape.element * qkv_elements(shape)));
   if (model.attention.qk_norm) out.push_back(pass("head-norms", 2 * shape.element * rotated_elements(shape), 2));
-  if (model.positions == Positions::rotary) out.push_back(pass("rotary", rotary_bytes(shape), shape.fused ? 1 : 4));
+  if (rotates(model.positions)) out.push_back(rotary("rotary", shape, plan, false));
   if (plan.run.host.attention_waits) out.push_back(host_wait("attention-host-wait"));
   add_core_attention_forward(out, core_shape(shape, plan, kind), shape, plan);
   for (const Segment& cast : casts("projection-cast", shape, shape.tokens, shape.query_width)) out.push_back(cast);
@@ -46,9 +64,7 @@ void add_grouped_attention_backward(const BackwardList& list, const BodyShape& s
   const ModelSpec& model = plan.model;
   add_projection_backward(list, shape, shape.query_width);
   add_core_attention_backward(list, core_shape(shape, plan, kind), shape, plan);
-  if (model.positions == Positions::rotary) {
-    list.input_grad(pass("rotary-grad", rotary_bytes(shape), shape.fused ? 1 : 4));
-  }
+  if (rotates(model.positions)) list.input_grad(rotary("rotary-grad", shape, plan, true));
   if (model.attention.qk_norm) {
     list.input_grad(pass("head-norms-grad", 3 * shape.element * rotated_elements(shape), 2));
     list.weight_grad(pass("head-norms-weight-grad", 2 * shape.element * rotated_elements(shape), 2));

@@ -64,6 +64,7 @@ void check_model(const Plan& plan, Findings& findings) {
                            Part{model.attention.bias && !model.attention.output_bias, "/model/attention/output_bias",
                                 "biases of some projections only"},
                            Part{model.positions == Positions::relative, "/model/positions", "relative positions"},
+                           Part{model.positions == Positions::yarn, "/model/positions", "positions stretched by YaRN"},
                            Part{model.encoder_blocks > 0, "/model/encoder_blocks", "an encoder beside a decoder"},
                            Part{model.prediction_modules > 0, "/model/prediction_modules", "multi-token prediction"},
                            Part{model.mlp.clamp > 0, "/model/mlp/clamp", "a clamp before the activation"},

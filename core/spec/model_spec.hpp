@@ -15,7 +15,17 @@ std::string to_text(Dtype dtype);  // as a file writes it: "bf16"
 
 enum class Norm : std::uint8_t { layer_norm, rms_norm };
 enum class Activation : std::uint8_t { gelu, relu, silu };
-enum class Positions : std::uint8_t { none, learned, rotary, relative };  // relative: a bias per head and bucket
+enum class Positions : std::uint8_t {
+  none,
+  learned,
+  rotary,
+  yarn,     // rotary, stretched and scaled by a concentration factor (arXiv 2309.00071, section 3.4)
+  relative  // a bias per head and bucket
+};
+/// Queries and keys are rotated.
+constexpr bool rotates(Positions positions) {
+  return positions == Positions::rotary || positions == Positions::yarn;
+}
 
 std::string to_text(Norm norm);  // "layer_norm"
 std::string to_text(Activation activation);

@@ -30,9 +30,10 @@ inline constexpr Words<Dtype, 8> dtype_words{{{Dtype::fp32, "fp32"},
 inline constexpr Words<Norm, 2> norm_words{{{Norm::layer_norm, "layer_norm"}, {Norm::rms_norm, "rms_norm"}}};
 inline constexpr Words<Activation, 3> activation_words{
     {{Activation::gelu, "gelu"}, {Activation::relu, "relu"}, {Activation::silu, "silu"}}};
-inline constexpr Words<Positions, 4> positions_words{{{Positions::none, "none"},
+inline constexpr Words<Positions, 5> positions_words{{{Positions::none, "none"},
                                                       {Positions::learned, "learned"},
                                                       {Positions::rotary, "rotary"},
+                                                      {Positions::yarn, "yarn"},
                                                       {Positions::relative, "relative"}}};
 inline constexpr Words<DeviceKind, 5> device_kind_words{{{DeviceKind::gpu, "gpu"},
                                                          {DeviceKind::nvswitch, "nvswitch"},

@@ -18,18 +18,22 @@ std::string norm_of(Draft& draft, bool llama) {
   return norm;
 }
 
+bool is_gpt_oss(const std::string& name) {
+  return contains(name, "GPT_OSS") || contains(name, "GPT-OSS") || contains(name, "GPT OSS");
+}
+
 std::string positions_of(Draft& draft, bool llama) {
   const RecordModel& model = draft.record.model;
   if (contains(model.position, "rope") || contains(model.position, "rotary")) return "rotary";
   if (contains(model.position, "learned")) return "learned";
   if (contains(model.attention, "alibi") || contains(model.position, "none")) return "none";
+  if (is_gpt_oss(model.name)) {
+    infer(draft, "/model/positions", "yarn", "GPT-OSS (arXiv 2508.10925, section 2.2)");
+    return "yarn";
+  }
   const char* positions = llama ? "rotary" : "learned";
   infer(draft, "/model/positions", positions, llama ? "gated MLP: the LLaMA family" : "no gated MLP: the GPT family");
   return positions;
-}
-
-bool is_gpt_oss(const std::string& name) {
-  return contains(name, "GPT_OSS") || contains(name, "GPT-OSS") || contains(name, "GPT OSS");
 }
 
 bool bias_of(Draft& draft, bool llama) {

@@ -21,6 +21,22 @@ TEST_CASE("a scenario exported to Megatron-LM comes back the same") {
   CHECK(second.run.parallel.virtual_stages == 2);
 }
 
+TEST_CASE("every kind of positions comes back from Megatron-LM, but YaRN, which is said to be left out") {
+  Scenario scenario = read(import_megatron(megatron, "train.sh", {}));
+  for (const Positions positions : {Positions::none, Positions::learned, Positions::rotary, Positions::relative}) {
+    scenario.model.positions = positions;
+    scenario.model.attention.relative_buckets = positions == Positions::relative ? 64 : 0;
+    const Exported exported = export_megatron(scenario);
+    CHECK(exported.left_out.empty());
+    const ModelSpec again = read(import_megatron(exported.text, "exported", {})).model;
+    CHECK(again.positions == positions);
+    CHECK(again.attention.relative_buckets == scenario.model.attention.relative_buckets);
+  }
+  scenario.model.positions = Positions::yarn;
+  scenario.model.attention.relative_buckets = 0;
+  CHECK(export_megatron(scenario).left_out == std::vector<std::string>{"model.positions"});
+}
+
 TEST_CASE("the order of ranks and CUDA graphs come back from Megatron-LM; another order is said to be left out") {
   Scenario first = read(import_megatron(megatron, "train.sh", {}));
   first.run.cuda_graphs = true;

@@ -67,6 +67,37 @@ TEST_CASE("GPT-OSS comes with biases, windows and a clamp, and goes to Megatron-
   CHECK(read(import_megatron(text, "again.sh", {})).model.mlp.clamp == 7);
 }
 
+TEST_CASE("YaRN counts where it scales what it rotates, and other stretched positions are rotary ones") {
+  const auto positions = [](const std::string& scaling) {
+    std::string text = gpt_oss;
+    text.insert(text.rfind('}'), ", \"rope_scaling\": " + scaling);
+    const Imported imported = import_huggingface(text, "config.json", {});
+    CHECK(imported.unmapped.empty());
+    return read(imported).model.positions;
+  };
+  // huggingface.co/openai/gpt-oss-120b, config.json
+  CHECK(positions(R"({"beta_fast": 32.0, "beta_slow": 1.0, "factor": 32.0, "original_max_position_embeddings": 4096,
+                      "rope_type": "yarn", "truncate": false})") == Positions::yarn);
+  CHECK(positions(R"({"type": "yarn", "factor": 32.0, "attention_factor": 1.0})") == Positions::rotary);
+  CHECK(positions(R"({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0})") ==
+        Positions::rotary);
+  CHECK(positions("null") == Positions::rotary);
+}
+
+TEST_CASE("positions of Megatron-LM are read by name, and an unknown one is refused") {
+  const auto positions = [](const std::string& type) {
+    return read(import_megatron(std::string(megatron) + " --position-embedding-type " + type, "train.sh", {}))
+        .model.positions;
+  };
+  CHECK(positions("learned_absolute") == Positions::learned);
+  CHECK(positions("mrope") == Positions::rotary);
+  CHECK(positions("yarn") == Positions::yarn);
+  CHECK(positions("none") == Positions::none);
+  CHECK(positions("relative --relative-attention-num-buckets 64") == Positions::relative);
+  CHECK(refused_key("megatron", std::string(megatron) + " --position-embedding-type sinusoidal") ==
+        "theirs:position_embedding_type");
+}
+
 TEST_CASE("what could not be mapped is listed, and what has no effect on a step is not") {
   const Imported imported = import_huggingface(mixtral, "config.json", {});
   CHECK(imported.unmapped == std::vector<std::string>{"colour_of_the_router = blue"});

@@ -189,3 +189,27 @@ TEST_CASE("the host waits once per block and forward pass where it reads the pac
   scenario.run.recompute = Recompute::full;
   CHECK(waits(OpKind::recompute) == 8);
 }
+
+TEST_CASE("rotary positions pass queries and keys once, YaRN's in Megatron-LM operation by operation") {
+  const double rotated = tokens * (16 + 16) * 64 * 2;  // queries and keys, fp16
+  Scenario scenario = dense_scenario();
+  const auto passes = [&](OpKind kind, const char* name) {
+    const Kernel kernel = kernel_of(block_of(scenario, kind), name);
+    return std::pair{kernel.bytes.value / rotated, kernel.launches};
+  };
+  scenario.model.positions = Positions::rotary;
+  CHECK(passes(OpKind::forward, "rotary") == std::pair{2.0, 1});
+  CHECK(passes(OpKind::backward, "rotary-grad") == std::pair{2.0, 1});
+  scenario.run.fused_kernels = false;
+  CHECK(passes(OpKind::forward, "rotary") == std::pair{9.0, 4});
+  scenario.run.fused_kernels = true;
+  scenario.model.positions = Positions::yarn;
+  // Forward, each of queries and keys: times cosines (read, write: 2), the negated half (1), joined to the other (2),
+  // times sines (2), the sum (3), joined to what is not rotated, of which there is nothing (2).
+  CHECK(passes(OpKind::forward, "rotary") == std::pair{12.0, 12});
+  // Backward: times cosines and sines (4), the half negated back (1), both halves joined (2), added (3); the slice's
+  // gradient: zeros (1) that it is copied into (2); that of the other part: zeros (1), added (3).
+  CHECK(passes(OpKind::backward, "rotary-grad") == std::pair{17.0, 18});
+  scenario.run.framework = Framework::fsdp;  // a compiler fuses it like any other
+  CHECK(passes(OpKind::forward, "rotary") == std::pair{2.0, 1});
+}
