@@ -60,7 +60,7 @@ ScheduleRequest request_of(const Options& options, const FamilyEntry& entry) {
 std::string list_text() {
   std::string out;
   for (const FamilyEntry& entry : schedule_family()) {
-    out += fmt::format("{:<20}{}\n{:<20}  {}\n", entry.name, entry.summary, "", entry.source);
+    out += fmt::format("{:<22}{}\n{:<22}  {}\n", entry.name, entry.summary, "", entry.source);
   }
   return out;
 }

@@ -227,7 +227,9 @@ void time_exposed(const BodyPart& part, const PartTime& timed, const OverlapSpec
   for (std::size_t i = 0; i < part.segments.size(); ++i) {
     work.exposed[i].seconds = work.paced_s[i];
     if (may_hide(part.segments[i], overlap)) {
-      work.exposed[i] = exposed(part.segments, timed, i, slowdown, work.free_s);
+      const bool copies = part.segments[i].is_collective && is_host_copy(part.segments[i].collective.kind);
+      // Copies have engines of their own: no kernel is slower beside one.
+      work.exposed[i] = exposed(part.segments, timed, i, copies ? Slowdown{} : slowdown, work.free_s);
     }
   }
 }

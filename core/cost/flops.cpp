@@ -1,5 +1,6 @@
 #include "cost/flops.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "plan/attended.hpp"
@@ -70,7 +71,10 @@ double block_weights(const Plan& plan, const BlockKind& kind) {
   if (kind.prediction) projections += 2 * hidden(plan) * hidden(plan);
   const double matrices = mlp.gated ? 3 : 2;
   if (!kind.experts) return projections + hidden(plan) * matrices * static_cast<double>(mlp.ffn_hidden);
-  const double inner = static_cast<double>(moe.top_k * moe.ffn_hidden + moe.shared_ffn_hidden);
+  // Dropped tokens pass no expert.
+  const double kept = moe.capacity_factor > 0 ? std::min(1.0, moe.capacity_factor) : 1;
+  const double inner =
+      kept * static_cast<double>(moe.top_k * moe.ffn_hidden) + static_cast<double>(moe.shared_ffn_hidden);
   return projections + hidden(plan) * (matrices * inner + static_cast<double>(moe.experts));
 }
 

@@ -13,11 +13,21 @@
 namespace stagecraft {
 namespace {
 
-// A bidirectional schedule holds every stage twice, so its gradients are reduced over twice the ranks.
-GroupShape over_replicas(GroupShape shape, std::size_t replicas) {
-  shape.ranks *= static_cast<std::int32_t>(replicas);
-  if (replicas > 1 && shape.nodes > 1) shape.nodes *= static_cast<std::int32_t>(replicas);
-  return shape;
+// A bidirectional schedule holds every stage twice, so its gradients are reduced over the groups of both pipeline
+// ranks.
+GroupShape over_copies(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
+                       const Op& op, Axis axis) {
+  const bool over_data = axis == Axis::data || axis == Axis::shard;
+  if (schedule.placement.size() < 2 || !over_data || !op.stage.valid()) return shape_of(model, axis);
+  std::vector<GpuId> members;
+  for (std::size_t copy = 0; copy < schedule.placement.size(); ++copy) {
+    const PipelineRank holder = rank_of(schedule, op.stage, static_cast<std::uint8_t>(copy));
+    const std::vector<GpuId> group = members_of(plan, axis, representative(plan, holder));
+    members.insert(members.end(), group.begin(), group.end());
+  }
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  return shape_of(topology, members, world_size(plan.degrees));
 }
 
 PipelineRank destination(const Schedule& schedule, const Op& op) {
@@ -44,9 +54,10 @@ CollectiveTime as_wait(CollectiveTime time) {
   return time;
 }
 
-/// A rank that keeps a share of the gradients needs the sum of that share only, unless the framework sends all of it.
+/// A rank that keeps a share of the gradients needs the sum of that share only, unless under ZeRO 1 the framework sends
+/// all of it.
 CollectiveKind reduction_of(const Plan& plan) {
-  const bool scatters = plan.run.zero_stage >= 1 && plan.run.sharding.reduce_scatter;
+  const bool scatters = plan.run.zero_stage >= 2 || (plan.run.zero_stage == 1 && plan.run.sharding.reduce_scatter);
   return scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
 }
 
@@ -79,11 +90,11 @@ void add_experts(const CostModel& model, const Plan& plan, const Op& op, double 
 /// What turning gradients into a smaller format and back takes: each is read and written twice.
 void add_compression(const CostModel& model, const Plan& plan, double parameters, double buckets,
                      CollectiveTime& time) {
-  if (plan.run.gradient_compression == GradientCompression::none) return;
+  const double from = size_of(gradient_dtype(plan.run)).value, to = reduced_bytes(plan);
+  if (from == to) return;
   Kernel kernel;
   kernel.launches = 2;
-  const double gradient = size_of(gradient_dtype(plan.run)).value;
-  kernel.bytes = Bytes{2 * parameters * (gradient + reduced_bytes(plan)) / buckets};
+  kernel.bytes = Bytes{2 * parameters * (from + to) / buckets};
   const TimeEstimate passes = kernel_time(kernel, model.law);
   CollectiveTime more;
   more.total = passes;
@@ -126,11 +137,19 @@ bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
   return op.kind == OpKind::gather_params && op.lane == Lane::data && op.stage.valid() && overlap.parameter_gather;
 }
 
-/// The operation that the buckets of an operation travel beside: its time, and how much longer it takes beside them.
+/// The operation that the buckets of an operation travel beside: its time but for what it sends through the NICs
+/// itself, and how much longer it takes beside them.
 struct Compute {
   Seconds time;
   double slowdown = 0;
 };
+
+/// Of a pass, the time in which its own collectives send through the NICs.
+double sending_s(const CostModel& model, const ExposedTime& exposed) {
+  const auto across = [&](Axis axis, Seconds time) { return shape_of(model, axis).nodes > 1 ? time.value : 0; };
+  return across(Axis::tensor, exposed.tensor) + across(Axis::context, exposed.context) +
+         across(Axis::expert, exposed.expert) + across(Axis::shard, exposed.data);
+}
 
 Compute compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
                        const Op& op) {
@@ -146,7 +165,8 @@ Compute compute_beside(const CostModel& model, const Schedule& schedule, const P
   Bodies one;
   one.bodies.push_back(schedule.bodies.bodies[last->body.index()]);
   const BodyTime time = time_bodies(model, one, plan).front();
-  return {time.total.expected, mean_slowdown(one.bodies.front(), time, slowdown_beside(model, plan.run.overlap))};
+  const Seconds free{time.total.expected.value - sending_s(model, time.exposed)};
+  return {free, mean_slowdown(one.bodies.front(), time, slowdown_beside(model, plan.run.overlap))};
 }
 
 /// What is left of a collective in `buckets` equal parts once the compute is over that hides it. One part cannot
@@ -228,8 +248,7 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
       const std::size_t copies = schedule.placement.size();
-      const bool over_data = work.group == Axis::data || work.group == Axis::shard;
-      const GroupShape shape = over_replicas(shape_of(model, work.group), over_data ? copies : std::size_t{1});
+      const GroupShape shape = over_copies(model, schedule, plan, topology, op, work.group);
       const bool reduces = op.kind == OpKind::reduce_grad;
       const bool in_buckets = hides_in_buckets(plan.run.overlap, op) && copies == 1;
       const double buckets = in_buckets ? bucket_count(plan, work.bytes) : 1.0;

@@ -30,6 +30,11 @@ bool is_written(const Scenario& scenario, const char* pointer) {
   return true;
 }
 
+/// A bidirectional schedule holds every stage twice, and both copies are reduced; a table may be one.
+bool may_hold_copies(const ScheduleSpec& schedule) {
+  return schedule.name == "chimera" || schedule.name == "dualpipe" || !schedule.csv.empty();
+}
+
 }  // namespace
 
 void check_unused(const Scenario& scenario, Findings& findings) {
@@ -37,7 +42,7 @@ void check_unused(const Scenario& scenario, Findings& findings) {
   const RunSpec usual;
   const ParallelSpec& parallel = run.parallel;
   const bool plain = !scenario.model.plain_layers.empty();
-  const bool alone = parallel.data * parallel.context == 1;
+  const bool alone = parallel.data * parallel.context == 1 && !may_hold_copies(run.schedule);
   const bool one_rank = parallel.pipeline == 1;
   const bool no_buckets = run.gradient_bucket_bytes != usual.gradient_bucket_bytes;
   const bool whole_sends = one_rank || parallel.tensor == 1 || parallel.sequence_parallel;

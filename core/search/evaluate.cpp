@@ -38,7 +38,7 @@ std::string reasons_of(const Findings& findings) {
 
 void put(const Candidate& candidate, Scenario& scenario) {
   apply(candidate, scenario.run);
-  choose_by_layout(scenario.model, scenario.run);
+  choose_by_layout(scenario.model, scenario.cluster.gpu, scenario.run);
 }
 
 /// Everything that the lowered schedule depends on, unless the schedule is searched with the stage's times.

@@ -296,8 +296,10 @@ void read_kernels(ObjectReader& scenario, const ClusterSpec& cluster, RunSpec& r
 /// Once the dispatcher is known.
 void choose_slowdown(ObjectReader& scenario, const GpuSpec& gpu, RunSpec& run) {
   const auto overlap = scenario.object().find("overlap");
-  if (!run.overlap.expert || (overlap && overlap->find("slowdown"))) return;
+  run.left_to_layout.slowdown = !overlap || !overlap->find("slowdown");
+  if (!run.left_to_layout.slowdown) return;
   run.overlap.slowdown = usual_slowdown(run, gpu);
+  if (run.overlap.slowdown == 0) return;
   scenario.note("overlap/slowdown", fmt::format("{:.3g}", run.overlap.slowdown),
                 "multiprocessors that the exchange of experts takes from kernels");
 }

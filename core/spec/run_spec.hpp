@@ -258,7 +258,7 @@ enum class Framework : std::uint8_t {
 
 /// What the scenario does not say and the layout decides (spec/usual_choices.hpp).
 struct LeftToLayout {
-  bool shard_unit = false, gradient_reduce = false, parameter_gather = false;
+  bool shard_unit = false, gradient_reduce = false, parameter_gather = false, slowdown = false;
 };
 
 struct RunSpec {

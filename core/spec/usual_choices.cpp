@@ -33,16 +33,18 @@ AttentionKernel usual_attention_kernel(const GpuSpec& gpu, Precision precision) 
 double usual_slowdown(const RunSpec& run, const GpuSpec& gpu) {
   const double held = run.experts.dispatcher == Dispatcher::deduplicated ? 16 : 24;
   const auto all = static_cast<double>(gpu.sms);
-  return run.overlap.expert && all > held ? held / (all - held) : 0;
+  const bool beside = run.overlap.expert && run.parallel.expert > 1;
+  return beside && all > held ? held / (all - held) : 0;
 }
 
-void choose_by_layout(const ModelSpec& model, RunSpec& run) {
+void choose_by_layout(const ModelSpec& model, const GpuSpec& gpu, RunSpec& run) {
   const LeftToLayout& left = run.left_to_layout;
   if (left.shard_unit) run.sharding.unit = usual_shard_unit(model, run.parallel);
   if (left.gradient_reduce) run.overlap.gradient_reduce = usually_overlaps_reduce(run.framework, run.parallel);
   if (left.parameter_gather) {
     run.overlap.parameter_gather = usually_overlaps_gather(run.framework, run.parallel, run.zero_stage);
   }
+  if (left.slowdown) run.overlap.slowdown = usual_slowdown(run, gpu);
 }
 
 }  // namespace stagecraft

@@ -24,10 +24,10 @@ AttentionKernel usual_attention_kernel(const GpuSpec& gpu, Precision precision);
 
 /// overlap.slowdown where exchanges of experts run beside kernels: of the GPU's multiprocessors an all-to-all of NCCL
 /// holds 24 and a deduplicated dispatch 16 (HybridEP, unless told otherwise), and kernels have the others. 0 without
-/// overlap.expert, or if the GPU's multiprocessors are not known.
+/// overlap.expert or where experts are not spread, or if the GPU's multiprocessors are not known.
 double usual_slowdown(const RunSpec& run, const GpuSpec& gpu);
 
 /// Sets what run.left_to_layout leaves to the layout.
-void choose_by_layout(const ModelSpec& model, RunSpec& run);
+void choose_by_layout(const ModelSpec& model, const GpuSpec& gpu, RunSpec& run);
 
 }  // namespace stagecraft

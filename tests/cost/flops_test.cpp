@@ -124,6 +124,26 @@ TEST_CASE("an encoder's tokens are counted where it sees them, and nothing of it
   CHECK(hardware_flops_of_step(plan).value == Approx(flops("gemm-full-attention", plan)).epsilon(1e-12));
 }
 
+TEST_CASE("tokens that experts drop are no model FLOPs, and room that stays empty is none either") {
+  Scenario scenario = gpt(1024, 4, 16);
+  scenario.run.batch = {8, 1};
+  scenario.model.moe.experts = 8;
+  scenario.model.moe.top_k = 2;
+  scenario.model.moe.ffn_hidden = 512;
+  const auto with = [&](double factor) {
+    scenario.model.moe.capacity_factor = factor;
+    return make_plan(scenario);
+  };
+  const double dropless = flops("gemm-full-attention", with(0));
+  const double products = 3 * 8 * 2048.0 * 4 * 2 * (2 * 512 * 2 * 1024);  // of a token's two experts in four blocks
+  CHECK(dropless - flops("gemm-full-attention", with(0.5)) == Approx(products / 2));
+  CHECK(flops("gemm-full-attention", with(2)) == dropless);
+  for (const double factor : {0.5, 1.0, 2.0}) {
+    const Plan plan = with(factor);
+    CHECK(hardware_flops_of_step(plan).value >= flops("gemm-full-attention", plan) * (1 - 1e-9));
+  }
+}
+
 TEST_CASE("attention without a causal mask is whole in either convention") {
   Scenario scenario = gpt(1024, 4, 16);
   scenario.model.attention.causal = false;

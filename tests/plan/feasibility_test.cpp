@@ -238,6 +238,20 @@ TEST_CASE("a setting that changes nothing is noted, at its place", "[plan]") {
         std::vector<std::string>{"/gradient_bucket", "/overlap/parameter_gather", "/scatter_gather"});
 }
 
+TEST_CASE("without replicas nothing is reduced, but in schedules that hold every stage twice", "[plan]") {
+  Scenario sample = scenario(1, 4, 1, 1);
+  sample.run.overlap.gradient_reduce = true;
+  const auto noted = [&](const char* schedule) {
+    sample.run.schedule.name = schedule;
+    const Findings findings = check_feasible(sample);
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const Finding& found) { return found.pointer == "/overlap/gradient_reduce"; });
+  };
+  CHECK(noted("1f1b"));
+  CHECK_FALSE(noted("dualpipe"));
+  CHECK_FALSE(noted("chimera"));
+}
+
 TEST_CASE("settings of experts that change nothing are noted", "[plan]") {
   const auto noted = [](const Scenario& sample, const char* pointer) {
     for (const Finding& found : check_feasible(sample)) {
