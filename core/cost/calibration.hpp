@@ -70,6 +70,8 @@ struct CollectiveProfile {
   Constant low_latency_us_per_MB;  // its time per 1e6 bytes
   MeasuredRange bytes, ranks;
   LinkKind links = LinkKind::nvlink;  // that it was measured over; other links take the rate of their wires
+  double link_GBps = 0;  // all of a GPU of the machine that it was measured on together, one way; others scale the
+                         // rates (0: not stated, no others do)
 };
 
 /// Seconds of one segment of a body as `stagecraft profile` found it on the machine itself. It takes the place of the

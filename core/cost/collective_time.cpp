@@ -39,6 +39,15 @@ const CollectiveProfile* measured_inside(CollectiveKind kind, const GroupShape& 
   return ring == calibration.collectives.end() ? law : &ring->second;
 }
 
+/// Rate of the GPUs' links over that of the machine that the law was measured on. Bus bandwidths go with it; labels of
+/// the same links differ by roundings.
+double link_ratio(const CollectiveProfile& law, const GroupShape& shape) {
+  constexpr double rounding = 0.01;
+  if (law.link_GBps == 0 || shape.links_of_gpu.value == 0) return 1;
+  const double ratio = shape.links_of_gpu.value / (law.link_GBps * 1e9);
+  return std::abs(ratio - 1) <= rounding ? 1 : ratio;
+}
+
 Inside inside_of(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
   Inside inside;
   if (const CollectiveProfile* profile = measured_inside(kind, shape, calibration); profile != nullptr) {
@@ -46,11 +55,13 @@ Inside inside_of(CollectiveKind kind, const GroupShape& shape, const Calibration
     inside.latency_s = profile->latency_us.value * 1e-6;
     inside.sqrt_s = profile->sqrt_us_per_byte.value * 1e-6 *
                     std::sqrt(std::min(1.0, (shape.ranks_per_node - 1) / std::max(1.0, measured_ranks - 1)));
-    inside.bus = profile->bus_GBps.value * 1e9 * shape.left;
+    const double ratio = link_ratio(*profile, shape);
+    inside.bus = profile->bus_GBps.value * 1e9 * shape.left * ratio;
     inside.low_latency_s = profile->low_latency_us.value * 1e-6;
-    inside.low_latency_s_per_byte = profile->low_latency_us_per_MB.value * 1e-12 / shape.left;
+    inside.low_latency_s_per_byte = profile->low_latency_us_per_MB.value * 1e-12 / (shape.left * ratio);
     inside.error = profile->bus_GBps.relative_error;
-    inside.evidence = profile->ranks.holds(shape.ranks_per_node) ? profile->bus_GBps.evidence : Evidence::borrowed;
+    const bool as_measured = profile->ranks.holds(shape.ranks_per_node) && ratio == 1;
+    inside.evidence = as_measured ? profile->bus_GBps.evidence : Evidence::borrowed;
     inside.sizes = profile->bytes;
     return inside;
   }

@@ -28,6 +28,7 @@ struct GroupShape {
   std::int32_t crossing_ranks = 1;     // where each rank sends to each: on the node that takes longest
   BytesPerSecond crossing_achieved;    // and of all NICs that these may use
   double nic_sharers = 1;              // groups of this axis that use the same NICs when all ranks of the job take part
+  BytesPerSecond links_of_gpu;  // of the kind `inside`, all of a GPU together, without faults: the least of the group's
   double left = 1;  // of the rate inside a node, after faults; intra_achieved and inter_achieved are what is left
 
   friend bool operator==(const GroupShape&, const GroupShape&) = default;

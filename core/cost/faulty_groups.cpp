@@ -75,6 +75,7 @@ GroupShape slower_of(const GroupShape& a, const GroupShape& b) {
   worst.inside = std::max(a.inside, b.inside);
   worst.staged_through_host = a.staged_through_host || b.staged_through_host;
   worst.intra_achieved = slower(a.intra_achieved, b.intra_achieved);
+  worst.links_of_gpu = slower(a.links_of_gpu, b.links_of_gpu);
   worst.left = std::min(a.left, b.left);
   return worst;
 }

@@ -9,6 +9,11 @@ std::int32_t local_index(const Topology& topology, GpuId gpu) {
   return gpu.value % topology.gpus_per_node;
 }
 
+/// 0: not known yet.
+BytesPerSecond least(BytesPerSecond known, BytesPerSecond other) {
+  return known.value == 0 ? other : std::min(known, other);
+}
+
 // Ring inside one node over the local GPUs in order.
 void measure_inside(const NodeWiring& wiring, std::int32_t gpus_per_node, const std::vector<std::int32_t>& local,
                     GroupShape& shape) {
@@ -24,8 +29,12 @@ void measure_inside(const NodeWiring& wiring, std::int32_t gpus_per_node, const 
     }
     shape.staged_through_host = shape.staged_through_host || wiring.staged_inside[pair] != 0;
   }
-  const double known = shape.intra_achieved.value;
-  shape.intra_achieved = {known == 0 ? slowest : std::min(known, slowest)};
+  shape.intra_achieved = least(shape.intra_achieved, BytesPerSecond{slowest});
+  if (shape.inside == LinkKind::network) return;
+  for (const std::int32_t gpu : local) {
+    const auto& links = wiring.links_of_gpu[static_cast<std::size_t>(gpu)];
+    shape.links_of_gpu = least(shape.links_of_gpu, links[static_cast<std::size_t>(shape.inside)]);
+  }
 }
 
 // The members send alike, so the one with the least share of a wire or NIC on its way out sets the pace.

@@ -94,7 +94,7 @@ AttentionProfile read_attention(const JsonNode& node) {
 
 CollectiveProfile read_collective(const JsonNode& node) {
   only_keys(node, {"latency_us", "sqrt_us_per_byte", "bus_GBps", "low_latency_us", "low_latency_us_per_MB",
-                   "measured_bytes", "measured_ranks", "measured_links"});
+                   "measured_bytes", "measured_ranks", "measured_links", "measured_link_GBps"});
   CollectiveProfile law;
   law.latency_us = read_constant(node.at("latency_us"));
   law.sqrt_us_per_byte = read_constant(node.at("sqrt_us_per_byte"));
@@ -103,6 +103,8 @@ CollectiveProfile read_collective(const JsonNode& node) {
   law.low_latency_us_per_MB = read_positive(node.at("low_latency_us_per_MB"));
   law.bytes = read_range(node, "measured_bytes");
   law.ranks = read_range(node, "measured_ranks");
+  if (const std::optional<JsonNode> rate = node.find("measured_link_GBps"))
+    law.link_GBps = read_number(*rate, 1e-3, 1e6);
   if (const std::optional<JsonNode> links = node.find("measured_links")) {
     const std::string word = read_one_of(*links, {"nvlink", "pcie", "socket"});
     law.links = word == "nvlink" ? LinkKind::nvlink : word == "pcie" ? LinkKind::pcie : LinkKind::socket;

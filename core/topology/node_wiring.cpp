@@ -171,6 +171,18 @@ void choose_relays(NodeWiring& wiring, const NodePaths& paths, const std::vector
   }
 }
 
+/// What each GPU sends over all its wires of a kind together, without faults.
+void add_up_links(NodeWiring& wiring, const NodeSpec& sound, const std::vector<DeviceIndex>& gpus) {
+  for (const DeviceIndex gpu : gpus) {
+    const std::string& name = sound.devices[gpu].name;
+    auto& of_gpu = wiring.links_of_gpu.emplace_back();
+    for (const WireSpec& wire : sound.wires) {
+      const auto kind = static_cast<std::size_t>(wire.kind);
+      if (kind < of_gpu.size() && (wire.from == name || wire.to == name)) of_gpu[kind] += wire.achieved;
+    }
+  }
+}
+
 }  // namespace
 
 NodeWiring make_wiring(const ClusterSpec& cluster, std::size_t kind, const FaultyNode& faulty, std::int32_t rails) {
@@ -182,6 +194,7 @@ NodeWiring make_wiring(const ClusterSpec& cluster, std::size_t kind, const Fault
   wiring.wired = faulty.node;
   wiring.gpu_speed = faulty.gpu_speed;
   wiring.node_links = links_of_node(cluster, kind, faulty, nics);
+  add_up_links(wiring, node_of_kind(cluster, kind), gpus);
   const NodeGraph graph = make_node_graph(faulty.node);
   NodePaths paths(faulty.node.devices.size());
   for (const DeviceIndex gpu : gpus) paths[gpu] = paths_from(graph, gpu);

@@ -3,6 +3,7 @@
 // Link ids are arithmetic (node * links_per_node + offset, then the fabric), so a cluster of 100,000 GPUs costs no
 // per-link memory.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -47,6 +48,8 @@ struct NodeWiring {
   std::vector<std::uint8_t> staged_inside;  // [gpu * gpus_per_node + gpu] -> passes host memory
   std::vector<std::uint8_t> staged_to_nic;  // [gpu]
   std::vector<double> gpu_speed;            // [gpu], 1 without faults
+  std::vector<std::array<BytesPerSecond, 3>>
+      links_of_gpu;  // [gpu][LinkKind] all its wires of a kind inside the node together, one way, without faults
 };
 
 /// Its own wiring is that of all nodes but those of `variant_of`.

@@ -62,9 +62,15 @@ void add(NetworkFit& fit, const std::vector<NetworkConstant>& found, const std::
   }
 }
 
-void add_law(NetworkFit& fit, const Times& times, LinkKind links, const Calibration& before) {
+/// What the law was measured over: the slowest kind of links, and what all of a GPU achieve together.
+struct MeasuredLinks {
+  LinkKind kind = LinkKind::nvlink;
+  double GBps = 0;
+};
+
+void add_law(NetworkFit& fit, const Times& times, const MeasuredLinks& links, const Calibration& before) {
   const std::string key = std::string("node/") + to_text(times.front().op), name = "collectives/" + key + "/";
-  CollectiveLawFit found = fit_collective_law(times, links);
+  CollectiveLawFit found = fit_collective_law(times, links.kind);
   const auto known = before.collectives.find(key);
   const CollectiveProfile old = known == before.collectives.end() ? CollectiveProfile{} : known->second;
   CollectiveProfile& law = found.law;
@@ -87,7 +93,9 @@ void add_law(NetworkFit& fit, const Times& times, LinkKind links, const Calibrat
   if (!found.small_sizes) fit.notes.push_back(key + ": small sizes follow the same law as large ones");
   fit.profile.ranges[name + "measured_bytes"] = law.bytes;
   fit.profile.ranges[name + "measured_ranks"] = law.ranks;
-  fit.profile.words[name + "measured_links"] = to_text(links);
+  fit.profile.words[name + "measured_links"] = to_text(links.kind);
+  law.link_GBps = links.GBps;
+  if (links.GBps > 0) fit.profile.numbers[name + "measured_link_GBps"] = links.GBps;
   fit.fitted.collectives[key] = law;
 }
 
@@ -124,9 +132,12 @@ NetworkFit fit_network(const Times& times, const Topology& topology, const Calib
     (time.op == NcclOp::sendrecv ? sends : time.nodes > 1 ? across : inside[time.op]).push_back(time);
   }
   for (const auto& [op, of_op] : inside) {
-    LinkKind links = LinkKind::nvlink;  // the slowest that some of the logs ran over
-    for (const TimedCollective& time : of_op)
-      links = std::max(links, places.shapes.at({time.nodes, time.ranks_per_node}).inside);
+    MeasuredLinks links;
+    for (const TimedCollective& time : of_op) {
+      const GroupShape& shape = places.shapes.at({time.nodes, time.ranks_per_node});
+      if (links.GBps > 0 && shape.inside < links.kind) continue;
+      links = {shape.inside, shape.links_of_gpu.value / 1e9};
+    }
     add_law(fit, of_op, links, calibration);
   }
   if (!across.empty()) add(fit, fit_across_nodes(across, places, fit.fitted), told(across));

@@ -35,6 +35,7 @@ std::string to_json(const ProfileDraft& draft) {
   }
   for (const auto& [name, range] : draft.ranges) place(profile, name) = {range.min, range.max};
   for (const auto& [name, word] : draft.words) place(profile, name) = word;
+  for (const auto& [name, number] : draft.numbers) place(profile, name) = number;
   return profile.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

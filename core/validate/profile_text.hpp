@@ -17,6 +17,7 @@ struct ProfileDraft {
   std::vector<std::pair<std::string, Constant>> constants;  // by their names in list_constants
   std::map<std::string, MeasuredRange> ranges;              // "gemm/bf16/measured_k"
   std::map<std::string, std::string> words;                 // "collectives/node/all_reduce/measured_links"
+  std::map<std::string, double> numbers;                    // "collectives/node/all_reduce/measured_link_GBps"
 };
 
 std::string to_json(const ProfileDraft& draft);

@@ -25,6 +25,40 @@ TEST_CASE("inside a node an all-reduce takes its latency and 2(n-1)/n of its byt
   CHECK(all_reduce(0, topology, gpus(0, 8), calibration) == 0);
 }
 
+TEST_CASE("a measured law goes with the links of the GPUs, and on other links it is borrowed") {
+  const auto time_at = [](double link_GBps, double measured_GBps) {
+    ClusterSpec cluster = round_cluster(1, 0);
+    for (WireSpec& wire : cluster.node.wires) {
+      if (wire.kind == LinkKind::nvlink) wire.nominal = wire.achieved = BytesPerSecond{link_GBps * 1e9};
+    }
+    Calibration calibration = ideal_calibration();
+    for (auto& [name, law] : calibration.collectives) law.link_GBps = measured_GBps;
+    return collective_time(CollectiveKind::all_reduce, Bytes{1e9}, shape_of(build_topology(cluster), gpus(0, 8)),
+                           calibration)
+        .total;
+  };
+  const auto wire_s = [](double GBps) { return 10e-6 + 1e9 * 14 / 8 / (GBps * 1e9); };
+  CHECK(time_at(100, 100).expected.value == Approx(wire_s(100)));
+  CHECK(time_at(50, 100).expected.value == Approx(wire_s(50)));
+  CHECK(time_at(300, 100).expected.value == Approx(wire_s(300)));
+  CHECK(time_at(100.5, 100).expected.value == time_at(100, 100).expected.value);  // the same links, rounded otherwise
+  CHECK(time_at(50, 0).expected.value == Approx(wire_s(100)));  // nobody knows what it was measured on
+  CHECK(time_at(100, 100).evidence == Evidence::measured);
+  CHECK(time_at(50, 100).evidence == Evidence::borrowed);
+}
+
+TEST_CASE("every shipped machine achieves what its laws were measured over, or has other links") {
+  // The four A100 of a Perlmutter node have three bundles of four NVLinks each, as many as those of a DGX A100.
+  for (const char* name : {"selene", "perlmutter-40gb", "eos", "hgx-h200", "hgx-b200", "dgx-2", "jean-zay-v100"}) {
+    INFO(name);
+    const ClusterSpec cluster = load_cluster(name, shipped_library());
+    const Calibration calibration = load_calibration(cluster.calibration, shipped_library());
+    const double link = calibration.collectives.at("node/all_reduce").link_GBps;
+    const Topology topology = build_topology(cluster);
+    CHECK(shape_of(topology, gpus(0, topology.gpus_per_node)).links_of_gpu.value == Approx(link * 1e9).epsilon(0.01));
+  }
+}
+
 TEST_CASE("an all-gather and a reduce-scatter together take what an all-reduce takes, and one latency more") {
   const Topology topology = build_topology(round_cluster(1, 0));
   const GroupShape shape = shape_of(topology, gpus(0, 8));

@@ -196,6 +196,7 @@ TEST_CASE("the profile of a network is measured, names the logs and the range, a
   CHECK(law.at("measured_bytes") == nlohmann::json({8.0, 0x1p33}));
   CHECK(law.at("measured_ranks") == nlohmann::json({8.0, 8.0}));
   CHECK(law.at("measured_links") == "nvlink");
+  CHECK(law.at("measured_link_GBps") == 376.0);
 }
 
 TEST_CASE("measurements that no law of this cluster can have are refused") {
