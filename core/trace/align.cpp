@@ -4,30 +4,43 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <tuple>
 
+#include "trace/pair_ranks.hpp"
 #include "trace/summary.hpp"
 
 namespace stagecraft {
 namespace {
 
-using Key = std::tuple<std::int32_t, OpId, std::uint32_t>;  // rank, operation, how often it came before in its step
+/// Rank as the prediction numbers it, operation, how often it came before in its step.
+using Key = std::tuple<std::int32_t, OpId, std::uint32_t>;
+/// Its number there, for a rank of the measurement.
+using NumberThere = std::map<std::int32_t, std::int32_t>;
+constexpr std::int32_t no_partner = std::numeric_limits<std::int32_t>::max();
 
 struct Entry {
   Key key;
   std::uint32_t span = 0;
 };
 
-/// Whole operations of the last `steps` steps, numbered from the first of these, in order of their keys.
-std::vector<Entry> operations_of(const Trace& trace, std::int32_t steps) {
+/// Whole operations of the last `steps` steps, numbered from the first of these, in order of their keys. `number`:
+/// null for the prediction itself.
+std::vector<Entry> operations_of(const Trace& trace, std::int32_t steps, const NumberThere* number) {
   std::vector<Entry> entries;
+  const auto rank_of = [number](const Span& span) {
+    if (number == nullptr) return span.rank;
+    const auto there = number->find(span.rank);
+    return there == number->end() ? no_partner : there->second;
+  };
   for (std::uint32_t i = 0; i < trace.spans.size(); ++i) {
     const Span& span = trace.spans[i];
     const std::int32_t step = span.step - (trace.steps - steps);
     if (span.segment >= 0 || step < 0) continue;
     OpId id = op_id(span);
     id.step = step;
-    entries.push_back({{span.rank, id, 0}, i});
+    entries.push_back({{rank_of(span), id, 0}, i});
   }
   const auto earlier = [&](const Entry& a, const Entry& b) {
     return std::tuple(std::get<0>(a.key), std::get<1>(a.key), trace.spans[a.span].begin_s, a.span) <
@@ -48,9 +61,11 @@ double seconds_of(const Span& span) {
   return span.end_s - span.begin_s;
 }
 
-void join(const Trace& predicted, const Trace& measured, Alignment& result) {
+void join(const Trace& predicted, const Trace& measured, const std::vector<RankPair>& ranks, Alignment& result) {
   const std::int32_t steps = std::min(predicted.steps, measured.steps);
-  const std::vector<Entry> a = operations_of(predicted, steps), b = operations_of(measured, steps);
+  NumberThere number;
+  for (const RankPair& pair : ranks) number.emplace(pair.b, pair.a);
+  const std::vector<Entry> a = operations_of(predicted, steps, nullptr), b = operations_of(measured, steps, &number);
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
     if (a[i].key == b[j].key) {
@@ -180,14 +195,15 @@ double bubble_of(const Trace& trace) {
 
 Alignment align(const Trace& predicted, const Trace& measured) {
   Alignment result;
-  join(predicted, measured, result);
+  const std::vector<RankPair> ranks = pair_ranks(predicted, measured);
+  join(predicted, measured, ranks, result);
   result.predicted_step_s = mean_step_s(predicted);
   result.measured_step_s = mean_step_s(measured);
   result.predicted_bubble = bubble_of(predicted);
   result.measured_bubble = bubble_of(measured);
   add_kinds(predicted, measured, result);
-  for (const TraceRank& rank : predicted.ranks) {
-    const RankMemory memory{rank.rank, peak_memory_bytes(predicted, rank.rank), peak_memory_bytes(measured, rank.rank)};
+  for (const RankPair& pair : ranks) {
+    const RankMemory memory{pair.a, peak_memory_bytes(predicted, pair.a), peak_memory_bytes(measured, pair.b)};
     if (memory.predicted_bytes > 0 && memory.measured_bytes > 0) result.memory.push_back(memory);
   }
   return result;

@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-/// One operation of one rank in both traces; indices of spans.
+/// One operation of a rank and of its partner in the other trace; indices of spans.
 struct AlignedPair {
   std::uint32_t predicted = 0, measured = 0;
 };
@@ -28,7 +28,7 @@ struct KindError {
 inline constexpr const char* waiting_key = "waiting_for_slowest";
 
 struct RankMemory {
-  std::int32_t rank = 0;
+  std::int32_t rank = 0;                           // as the prediction numbers it
   double predicted_bytes = 0, measured_bytes = 0;  // peaks
 };
 
@@ -39,12 +39,13 @@ struct Alignment {
   double predicted_bubble = 0, measured_bubble = 0;   // bubble_fraction over the steps of each trace; what the mean
                                                       // rank is predicted to wait for the slowest is in it
   std::vector<KindError> kinds;                       // in the order of OpKind
-  std::vector<RankMemory> memory;                     // ranks that both traces have counters of
+  std::vector<RankMemory> memory;                     // ranks of which both traces have counters
 };
 
-/// Joins whole operations by (rank, OpId); a predicted trace that holds representatives only is joined on these. Where
-/// the measured trace has other steps than the predicted one, its last steps are joined with the predicted last steps.
-/// Precondition: both have at least one step and spans ordered by (rank, lane, begin).
+/// Joins whole operations by OpId, rank by rank as pair_ranks() pairs them; a predicted trace that holds
+/// representatives only is joined on these. Where the measured trace has other steps than the predicted one, its last
+/// steps are joined with the predicted last steps. Precondition: both have at least one step and spans ordered by
+/// (rank, lane, begin).
 Alignment align(const Trace& predicted, const Trace& measured);
 
 /// End of the longest path through a trace's dependencies with these durations (one per span), from 0.

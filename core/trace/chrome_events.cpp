@@ -9,6 +9,7 @@ namespace stagecraft {
 namespace {
 
 using Type = JsonStream::Type;
+constexpr std::size_t most_dependencies = 65536;  // of one slice
 
 /// Keeps the memory of the texts.
 void clear(ChromeEvent& event) {
@@ -20,6 +21,8 @@ void clear(ChromeEvent& event) {
   event.ts_us = event.dur_us = event.tensor_us = event.value = 0;
   event.context_us = event.expert_us = event.data_us = event.copies_us = 0;
   event.has_value = false;
+  event.span = -1;
+  event.after.clear();
 }
 
 class Reader {
@@ -139,6 +142,14 @@ class Reader {
     }
   }
 
+  void add_dependency(std::int64_t number) {
+    if (current_.after.size() == most_dependencies) {
+      throw InputError(InputProblem{path_, 0, 0, fmt::format("/traceEvents/{}", index_),
+                                    fmt::format("more than {} slices in \"after\"", most_dependencies), "fewer", ""});
+    }
+    current_.after.push_back(number);
+  }
+
   void argument(std::string_view key) {
     const Type type = in_.type();
     if (type == Type::string && key == "op") {
@@ -157,6 +168,10 @@ class Reader {
       current_.data_us = in_.number().value;
     } else if (type == Type::number && key == "host_copies_us") {
       current_.copies_us = in_.number().value;
+    } else if (type == Type::number && key == "span") {
+      current_.span = in_.number().whole;
+    } else if (type == Type::array && key == "after") {
+      in_.array([this] { in_.type() == Type::number ? add_dependency(in_.number().whole) : in_.skip(); });
     } else if (type == Type::number && !current_.has_value) {
       current_.unit = key;
       current_.value = in_.number().value;

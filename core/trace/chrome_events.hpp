@@ -18,9 +18,11 @@ struct ChromeEvent {
   std::int64_t id = 0;  // of a flow
   std::string name, category;
   // Of "args":
-  std::string op;     // stagecraft's full name of an operation
-  std::string text;   // "name" or "labels" of metadata
-  std::string group;  // Kineto's "Process Group Description"
+  std::string op;                   // stagecraft's full name of an operation
+  std::int64_t span = -1;           // number of a slice among all of the file
+  std::vector<std::int64_t> after;  // numbers of those that it could not begin before
+  std::string text;                 // "name" or "labels" of metadata
+  std::string group;                // Kineto's "Process Group Description"
   double tensor_us = 0, context_us = 0, expert_us = 0, data_us = 0, copies_us = 0;
   std::string unit;  // the key of the first number: of a counter, its unit
   double value = 0;

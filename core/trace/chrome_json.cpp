@@ -99,7 +99,9 @@ class Exporter {
     }
   }
 
+  /// Readers of a picture see the arrows alone; why a rank waited hangs on all dependencies.
   void slices() {
+    const Predecessors predecessors = predecessors_of(trace_);
     for (std::size_t i = 0; i < trace_.spans.size(); ++i) {
       const Span& span = trace_.spans[i];
       const SpanTime time = time_of(span);
@@ -118,6 +120,11 @@ class Exporter {
       part("expert_parallel_us", inner.expert_s);
       part("data_parallel_us", inner.data_s);
       part("host_copies_us", inner.copies_s);
+      fmt::format_to(out, R"(,"span":{})", i);
+      const std::span<const std::uint32_t> before = predecessors_of(predecessors, i);
+      for (std::size_t k = 0; k < before.size(); ++k)
+        fmt::format_to(out, "{}{}", k == 0 ? R"(,"after":[)" : ",", before[k]);
+      if (!before.empty()) buffer_.push_back(']');
       buffer_.append(std::string_view("}}"));
     }
   }

@@ -79,7 +79,7 @@ class Builder {
       trace_.counters.push_back(std::move(series));
     }
     end_steps();
-    arrows();
+    after_.empty() ? arrows() : numbered_dependencies();
     sort_spans(trace_);
     return std::move(trace_);
   }
@@ -117,7 +117,13 @@ class Builder {
     const bool known = event.tid >= 1 && lane <= static_cast<std::int64_t>(Lane::copy);
     span.lane = known ? static_cast<Lane>(lane) : usual_lane(id->kind);
     if (id->segment >= 0) span.label = label_of(event.name, index);
-    at_.push_back({moment_of(event), static_cast<std::uint32_t>(trace_.spans.size())});
+    const auto here = static_cast<std::uint32_t>(trace_.spans.size());
+    at_.push_back({moment_of(event), here});
+    const auto is_number = [](std::int64_t value) { return value >= 0 && value <= 0xFFFFFFFF; };
+    if (is_number(event.span)) number_.push_back({static_cast<std::uint32_t>(event.span), here});
+    for (const std::int64_t before : event.after) {
+      if (is_number(before)) after_.push_back({static_cast<std::uint32_t>(before), here});
+    }
     if (trace_.spans.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
       refuse(path_, index, "more than 2^32 slices", "a smaller trace");
     }
@@ -169,6 +175,11 @@ class Builder {
     Moment moment;
   };
 
+  /// A slice's own number; of a dependency the number of the first and the second as a span.
+  struct Numbered {
+    std::uint32_t number = 0, span = 0;
+  };
+
   static Moment moment_of(const ChromeEvent& event) {
     return {event.pid, event.tid, std::llround(std::clamp(event.ts_us * 1e3, -9e15, 9e15))};
   }
@@ -195,6 +206,17 @@ class Builder {
       if (to == flow_to_.end() || to->id != from.id) continue;
       const auto first = span_at(from.moment), second = span_at(to->moment);
       if (first && second) trace_.dependencies.push_back({*first, *second});
+    }
+  }
+
+  /// Of slices that a program left out, nothing is known.
+  void numbered_dependencies() {
+    const auto by_number = [](const Numbered& a, const Numbered& b) { return a.number < b.number; };
+    std::stable_sort(number_.begin(), number_.end(), by_number);
+    for (const Numbered& edge : after_) {
+      const auto before = std::lower_bound(number_.begin(), number_.end(), edge, by_number);
+      if (before == number_.end() || before->number != edge.number || before->span == edge.span) continue;
+      trace_.dependencies.push_back({before->span, edge.span});
     }
   }
 
@@ -228,6 +250,7 @@ class Builder {
   std::map<std::pair<std::int64_t, std::string>, CounterSeries> counters_;
   std::vector<Found> at_;
   std::vector<FlowEnd> flow_from_, flow_to_;
+  std::vector<Numbered> number_, after_;
 };
 
 }  // namespace

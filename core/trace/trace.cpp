@@ -42,7 +42,8 @@ std::vector<std::uint32_t> by_lane(const Trace& trace) {
 }  // namespace
 
 OpId op_id(const Span& span) {
-  return {span.step, span.kind, Stage(span.stage), MicroBatch(span.micro_batch), span.segment};
+  return {span.step, span.kind, has_stage(span.kind) ? Stage(span.stage) : Stage{},
+          has_micro_batch(span.kind) ? MicroBatch(span.micro_batch) : MicroBatch{}, span.segment};
 }
 
 std::string short_name(const Trace& trace, const Span& span) {

@@ -57,6 +57,10 @@ struct Provenance {
   std::string key, value;
 };
 
+/// Provenance of a trace with link counters: which communication they leave out, because nothing else can take its
+/// links: keys of time classes, "tensor_communication,data_communication"; "none" if all that is sent is counted.
+inline constexpr const char* uncounted_key = "links_not_counted";
+
 struct Trace {
   std::string producer;  // "stagecraft simulate 0.1.0"
   std::string scenario;  // name
@@ -73,6 +77,7 @@ struct Trace {
   std::vector<CounterSeries> counters;
 };
 
+/// What the operation's name tells: no stage or micro-batch of a kind that has none, whatever the span says.
 OpId op_id(const Span& span);
 
 /// The communication inside a span beside that of the tensor group, cut to the span's length.

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "trace/pair_ranks.hpp"
 #include "trace/summary.hpp"
 
 using namespace stagecraft;
@@ -34,6 +35,28 @@ Trace chain(double forward_s, double backward_s) {
   trace.dependencies = {{0, 2}, {2, 3}, {3, 1}};
   trace.end_s = 2 * forward_s + 2 * backward_s;
   trace.step_end_s = {trace.end_s};
+  return trace;
+}
+
+/// The chain with other numbers for its two ranks, each of which stands for so many.
+Trace renumbered(Trace trace, std::int32_t first, std::int32_t second, std::int32_t represents) {
+  for (Span& span : trace.spans) span.rank = span.rank == 0 ? first : second;
+  trace.ranks = {{first, 0, 0, represents}, {second, 1, 0, represents}};
+  trace.kind = "predicted";
+  return trace;
+}
+
+using Pairs = std::vector<std::pair<std::int32_t, std::int32_t>>;
+Pairs paired(const Trace& a, const Trace& b) {
+  Pairs pairs;
+  for (const RankPair& pair : pair_ranks(a, b)) pairs.emplace_back(pair.a, pair.b);
+  return pairs;
+}
+
+Trace ranks_only(const char* kind, std::vector<TraceRank> ranks) {
+  Trace trace;
+  trace.kind = kind;
+  trace.ranks = std::move(ranks);
   return trace;
 }
 
@@ -79,6 +102,16 @@ TEST_CASE("The bubble is that of all steps, not of the last one") {
   CHECK(summarise(trace, 1).bubble_fraction == 0);
 }
 
+TEST_CASE("An optimizer step is joined whether or not a format keeps the stage that it was made with") {
+  Trace predicted = chain(1, 2), measured = chain(1, 2);
+  predicted.spans.push_back(span_of(OpKind::optimizer_step, 1, 1, 6, 7));
+  measured.spans.push_back(span_of(OpKind::optimizer_step, 1, -1, 6, 7));
+  measured.spans.back().micro_batch = -1;
+  const Alignment alignment = align(predicted, measured);
+  CHECK(alignment.pairs.size() == 5);
+  CHECK(alignment.only_predicted + alignment.only_measured == 0);
+}
+
 TEST_CASE("Operations without a partner are counted, not compared") {
   Trace measured = chain(1, 2);
   measured.spans[3].micro_batch = 7;
@@ -86,6 +119,54 @@ TEST_CASE("Operations without a partner are counted, not compared") {
   CHECK(alignment.pairs.size() == 3);
   CHECK(alignment.only_predicted == 1);
   CHECK(alignment.only_measured == 1);
+}
+
+TEST_CASE("With another degree of tensor parallelism operations are joined by pipeline rank") {
+  // 32 GPUs as 2 x 2 x 8 and, of half of them, as 2 x 2 x 4: rank 16 is the second pipeline rank, then rank 8 is.
+  Trace a = renumbered(chain(1, 2), 0, 16, 16), b = renumbered(chain(2, 2), 0, 8, 8);
+  a.counters = {{"memory/activations", "B", 16, {0}, {7}}};
+  b.counters = {{"memory/activations", "B", 8, {0}, {9}}};
+  const Alignment alignment = align(a, b);
+  REQUIRE(alignment.pairs.size() == 4);
+  CHECK(alignment.only_predicted + alignment.only_measured == 0);
+  for (const AlignedPair& pair : alignment.pairs) CHECK(a.spans[pair.predicted].stage == b.spans[pair.measured].stage);
+  REQUIRE(alignment.memory.size() == 1);
+  CHECK(alignment.memory[0].rank == 16);
+  CHECK(alignment.memory[0].measured_bytes == 9);
+}
+
+TEST_CASE("A number that is another pipeline rank's in the other trace pairs nothing") {
+  // Rank 8 is the second pipeline rank of the one and the third of the other.
+  const Trace a = ranks_only("predicted", {{0, 0, 0, 8}, {8, 1, 0, 8}, {16, 2, 0, 8}});
+  const Trace b = ranks_only("predicted", {{0, 0, 0, 4}, {4, 1, 0, 4}, {8, 2, 0, 4}});
+  CHECK(paired(a, b) == Pairs{{0, 0}, {8, 4}, {16, 8}});
+  // Of more pipeline ranks than the other trace has, the last have no partner.
+  const Trace fewer = ranks_only("predicted", {{0, 0, 0, 12}, {12, 1, 0, 12}});
+  CHECK(paired(a, fewer) == Pairs{{0, 0}, {8, 12}});
+}
+
+TEST_CASE("Replicas that are played apart are paired in their order") {
+  const Trace a = ranks_only("predicted", {{0, 0, 0, 8}, {8, 0, 0, 8}, {16, 0, 0, 8}});
+  const Trace b = ranks_only("predicted", {{0, 0, 0, 4}, {4, 0, 0, 4}, {8, 0, 0, 4}, {12, 0, 0, 4}});
+  CHECK(paired(a, b) == Pairs{{0, 0}, {8, 4}, {16, 8}});
+}
+
+TEST_CASE("A measurement of every rank is joined with representatives by their numbers") {
+  const Trace a = ranks_only("predicted", {{0, 0, 0, 2}, {2, 1, 0, 2}});
+  const Trace b = ranks_only("measured", {{0, 0, 0, 1}, {1, 0, 0, 1}, {2, 1, 0, 1}, {3, 1, 0, 1}});
+  CHECK(paired(a, b) == Pairs{{0, 0}, {2, 2}});
+}
+
+TEST_CASE("A profile that tells no pipeline ranks is joined by number where its stages are the same") {
+  const Trace a = renumbered(chain(1, 2), 0, 4, 4);
+  Trace b = renumbered(chain(1, 2), 0, 4, 1);
+  b.kind = "measured";
+  b.ranks[1].pipeline_rank = 4;  // as the readers of profiles number them
+  CHECK(paired(a, b) == Pairs{{0, 0}, {4, 4}});
+  // Rank 1 of the tensor group, which such a profile calls pipeline rank 1, is not the second stage.
+  b.ranks[1] = {1, 1, 0, 1};
+  for (Span& span : b.spans) span.rank = span.rank == 4 ? 1 : span.rank, span.stage = 0;
+  CHECK(paired(a, b) == Pairs{{0, 0}});
 }
 
 TEST_CASE("The last steps of a longer measurement are joined with the prediction") {

@@ -5,10 +5,12 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/input_error.hpp"
 #include "hand_made.hpp"
 #include "trace/chrome_json.hpp"
+#include "trace/summary.hpp"
 
 using namespace stagecraft;
 
@@ -62,14 +64,47 @@ TEST_CASE("a trace comes back from its Chrome JSON") {
     CHECK(after.spans[i].tensor_s == Approx(before.spans[i].tensor_s));
     CHECK(inner_of(after, after.spans[i]) == inner_of(before, before.spans[i]));
   }
-  REQUIRE(after.dependencies.size() == 1);  // the arrow
-  CHECK(is_send(after.spans[after.dependencies[0].from].kind));
-  CHECK(is_receive(after.spans[after.dependencies[0].to].kind));
+  const auto edges_of = [](const Trace& trace) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> edges;
+    for (const Dependency& edge : trace.dependencies) edges.emplace(edge.from, edge.to);
+    return edges;
+  };
+  CHECK(edges_of(after) == edges_of(before));
   CHECK(after.ranks.size() == 2);
   CHECK(after.end_s == Approx(1.2));
   REQUIRE(after.counters.size() == 1);
   CHECK(after.counters[0].rank == 1);
   CHECK(after.counters[0].value == std::vector<double>{1024, 2048});
+}
+
+TEST_CASE("idle time has the same causes in a trace and in its Chrome JSON") {
+  const Trace before = written();
+  const std::string path = file_with("");
+  write_chrome_json(before, path);
+  const Summary in_memory = summarise(before), in_file = summarise(read_chrome_json(path));
+  CHECK(in_memory.mean[static_cast<std::size_t>(TimeClass::bubble_warmup)] > 0);
+  for (std::size_t i = 0; i < time_class_count; ++i) {
+    CAPTURE(to_text(static_cast<TimeClass>(i)));
+    CHECK(in_file.mean[i] == Approx(in_memory.mean[i]).margin(1e-9));
+    CHECK(in_file.critical_path.seconds[i] == Approx(in_memory.critical_path.seconds[i]).margin(1e-9));
+  }
+}
+
+TEST_CASE("a file without numbers of its slices has the arrows as dependencies") {
+  const Trace trace = read_chrome_json(file_with(R"([
+    {"ph":"X","pid":0,"tid":2049,"ts":0,"dur":5,"name":"0SEND_F0"},
+    {"ph":"X","pid":1,"tid":1,"ts":5,"dur":5,"name":"1F0"},
+    {"ph":"s","pid":0,"tid":2049,"ts":0,"id":1}, {"ph":"f","pid":1,"tid":1,"ts":5,"id":1}])"));
+  REQUIRE(trace.dependencies.size() == 1);
+  CHECK(is_send(trace.spans[trace.dependencies[0].from].kind));
+}
+
+TEST_CASE("a dependency on a slice that is not in the file, or on itself, is left out") {
+  const Trace trace = read_chrome_json(file_with(R"([
+    {"ph":"X","pid":0,"tid":1,"ts":0,"dur":5,"name":"0F0","args":{"span":7,"after":[7,3,"x",-1]}},
+    {"ph":"X","pid":0,"tid":1,"ts":5,"dur":5,"name":"0B0","args":{"span":9,"after":[7]}}])"));
+  REQUIRE(trace.dependencies.size() == 1);
+  CHECK(trace.spans[trace.dependencies[0].from].kind == OpKind::forward);
 }
 
 TEST_CASE("a profile of PyTorch's pipeline runtime is read by its ranges") {
