@@ -23,6 +23,12 @@ std::span<const FigureField> figure_fields() {
   return fields;
 }
 
+double exposed_communication(const Report& report) {
+  double seconds = 0;
+  for (const TimeClass one : exposed_classes) seconds += report.breakdown[static_cast<std::size_t>(one)];
+  return seconds / std::max(total(report.breakdown), 1e-300);
+}
+
 const FigureField* find_figure(std::string_view key) {
   const auto found = std::find_if(fields.begin(), fields.end(), [&](const FigureField& f) { return key == f.key; });
   return found == fields.end() ? nullptr : &*found;

@@ -132,6 +132,7 @@ Json json_form(const Report& report) {
   root["scenario"] = {{"name", report.scenario}, {"description", report.description}, {"file", report.file}};
   root["run"] = form_of(report.run);
   for (const FigureField& field : figure_fields()) put_figure(root, field.key, report.*(field.member));
+  root["exposed_communication_fraction"] = exposed_communication(report);
   root["memory_limit_bytes"] = report.memory_limit_bytes;
   root["fits"] = report.fits;
   root["flop_convention"] = report.flop_convention;

@@ -1,3 +1,4 @@
+#include "report/figures.hpp"
 #include "report/keys.hpp"
 
 namespace stagecraft {
@@ -50,6 +51,16 @@ std::vector<ReportKey> keys_of_figures() {
        "Share of the step in which a GPU idles and does not wait for communication, mean over the GPUs.",
        "breakdown.bubble_warmup.fraction + breakdown.bubble_steady.fraction + breakdown.bubble_cooldown.fraction",
        {"breakdown.bubble_warmup.fraction", "breakdown.bubble_steady.fraction", "breakdown.bubble_cooldown.fraction"}});
+  ReportKey exposed{"exposed_communication_fraction",
+                    "number",
+                    "Share of the step in which a GPU waits for communication, mean over the GPUs.",
+                    "",
+                    {}};
+  for (const TimeClass one : exposed_classes) {
+    exposed.inputs.push_back(std::string("breakdown.") + key_of(one) + ".fraction");
+    exposed.formula += (exposed.formula.empty() ? "" : " + ") + exposed.inputs.back();
+  }
+  keys.push_back(std::move(exposed));
   add_memory_keys(keys, {"peak_memory_bytes",
                          "number",
                          "Bytes of the fullest GPU at its fullest moment.",

@@ -42,6 +42,21 @@ TEST_CASE("one entry of a list is explained from its own entry") {
   CHECK_THAT(text, Catch::Contains("stages.1.memory.activations_bytes") && Catch::Contains("123456"));
 }
 
+TEST_CASE("exposed communication is explained as the sum of its parts") {
+  Report report = sample_report();
+  report.breakdown = {};
+  report.breakdown[static_cast<std::size_t>(TimeClass::forward)] = 6;
+  report.breakdown[static_cast<std::size_t>(TimeClass::pipeline_communication)] = 1;
+  report.breakdown[static_cast<std::size_t>(TimeClass::host_copies)] = 3;
+  CHECK(exposed_communication(report) == Approx(0.4));
+  const Explanation about = explanation("exposed_communication_fraction", report);
+  CHECK(about.value == "0.4");
+  REQUIRE(about.inputs.size() == exposed_classes.size());
+  CHECK(about.inputs[3].path == "breakdown.pipeline_communication.fraction");
+  CHECK(about.inputs[3].value == "0.1");
+  CHECK(about.inputs[5].value == "0.3");
+}
+
 TEST_CASE("an unknown key is refused with the nearest one") {
   CHECK_THROWS_WITH(explain("step_time"), Catch::Contains("step_time_s"));
   CHECK_THROWS_AS(explain(""), InputError);
