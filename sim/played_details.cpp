@@ -1,9 +1,11 @@
 // Segments and link counters of a played trace.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "sim/played_trace.hpp"
+#include "trace/time_class.hpp"
 
 namespace stagecraft {
 namespace {
@@ -69,6 +71,34 @@ void append_segments(Trace& trace, const Span& whole, const Body& body, const Bo
   }
 }
 
+/// Communication that takes time and that no flow stands for.
+std::set<TimeClass> uncounted_classes(const Trace& trace, const Playbook& book) {
+  std::set<TimeClass> classes;
+  const auto add_if = [&](double seconds, TimeClass of) {
+    if (seconds > 0) classes.insert(of);
+  };
+  for (std::size_t i = 0; i < book.work_of.size(); ++i) {
+    const Work& work = book.works[book.work_of[i]];
+    const Span& span = trace.spans[i];
+    const auto first = book.moves.begin() + work.first_move;
+    const bool flows = std::any_of(first, first + work.moves, [](const Move& move) { return move.path >= 0; });
+    if (!flows) add_if(work.tensor_s, TimeClass::tensor_communication);
+    if (!flows && !is_compute(span.kind)) add_if(work.idle_s, class_of(span.kind));
+    const InnerCommunication inner = book.inner.empty() ? InnerCommunication{} : book.inner[work.inner];
+    add_if(inner.context_s, TimeClass::context_communication);
+    add_if(inner.expert_s, TimeClass::expert_communication);
+    add_if(inner.data_s, TimeClass::data_communication);
+    add_if(inner.copies_s, TimeClass::host_copies);
+  }
+  return classes;
+}
+
+std::string joined_keys(const std::set<TimeClass>& classes) {
+  std::string text;
+  for (const TimeClass one : classes) text += (text.empty() ? "" : ",") + std::string(key_of(one));
+  return text.empty() ? "none" : text;
+}
+
 }  // namespace
 
 void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule, const LocalCosts& costs) {
@@ -90,6 +120,7 @@ void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule,
 
 void add_link_counters(Trace& trace, const Playbook& book, const std::vector<std::string>& names,
                        const std::vector<PlayedFlow>& flows) {
+  trace.provenance.push_back({uncounted_key, joined_keys(uncounted_classes(trace, book))});
   struct Change {
     double time, rate;
   };

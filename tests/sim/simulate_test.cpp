@@ -166,6 +166,24 @@ TEST_CASE("link counters stay below the rate of the link and come back to zero",
   }
 }
 
+TEST_CASE("a trace with link counters notes the communication that they leave out", "[sim]") {
+  SimulationOptions options;
+  options.link_counters = true;
+  const auto note = [&](const Scenario& sample, const char* schedule) {
+    for (const Provenance& one : simulated(job_of(sample, schedule), options).provenance) {
+      if (one.key == uncounted_key) return one.value;
+    }
+    return std::string("no note");
+  };
+  // NVSwitch carries the tensor group alone; on the NICs messages and reductions meet.
+  CHECK(note(scenario(8, 4, 2, 8), "1f1b") == "tensor_communication");
+  // A lone stage has nothing but its reduction on them.
+  CHECK(note(scenario(8, 1, 4, 4), "gpipe") == "tensor_communication,data_communication");
+  CHECK(note(scenario(1, 1, 1, 1), "gpipe") == "none");
+  for (const Provenance& one : simulated(job_of(scenario(8, 4, 2, 8), "1f1b")).provenance)
+    CHECK(one.key != uncounted_key);  // without counters none is left out
+}
+
 TEST_CASE("the same simulation twice in one process gives the same trace", "[sim]") {
   const Job job = job_of(scenario(8, 4, 2, 8), "1f1b");
   const Trace first = simulated(job), second = simulated(job);
