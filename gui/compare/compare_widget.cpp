@@ -6,6 +6,8 @@
 #include "gui/models/trace_compare.hpp"
 #include "gui/theme/check_box.hpp"
 #include "gui/theme/combo.hpp"
+#include "gui/theme/elided_label.hpp"
+#include "gui/theme/look.hpp"
 #include "gui/timeline/timeline_widget.hpp"
 
 namespace stagecraft::gui {
@@ -22,10 +24,15 @@ QTableView* make_table(PlainTableModel* model, QWidget* parent, const QString& n
   table->setShowGrid(false);
   table->setAlternatingRowColors(true);
   table->verticalHeader()->hide();
-  table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
+  set_row_height(table, 6);
   table->horizontalHeader()->setStretchLastSection(true);
   table->horizontalHeader()->setHighlightSections(false);
   return table;
+}
+
+QString nothing_to_compare(const LoadedTrace* a) {
+  return a == nullptr ? CompareWidget::tr("Open a scenario and pin it (Ctrl+B), or open two traces, to compare them.")
+                      : CompareWidget::tr("Pin (Ctrl+B) and change a setting, or open a measured trace (Ctrl+O).");
 }
 
 }  // namespace
@@ -46,14 +53,15 @@ struct CompareWidget::State {
 CompareWidget::CompareWidget(QWidget* parent) : QWidget(parent), state_(std::make_unique<State>()) {
   State& s = *state_;
   s.timeline = new TimelineWidget(this);
-  s.headline = new QLabel(tr("Open two traces to compare them."), this);
+  s.headline = new ElidedLabel(nothing_to_compare(nullptr), this);
   s.headline->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   s.alignment = new Combo(this);
   s.alignment->addItems({tr("step start"), tr("selected operation")});
   s.alignment->setAccessibleName(tr("Align A and B at"));
   auto* interleave = new CheckBox(tr("Rank by rank"), this);
   interleave->setChecked(true);
-  interleave->setToolTip(tr("Every rank of A directly over the same rank of B; otherwise all of A over all of B"));
+  interleave->setToolTip(
+      tr("Every rank of A directly over the rank of B with the same part; otherwise all of A over all of B"));
   auto* label = new QLabel(tr("&Align at"), this);
   label->setBuddy(s.alignment);
 
@@ -130,7 +138,7 @@ void CompareWidget::set_traces(const LoadedTrace* a, const LoadedTrace* b) {
   s.timeline->set_traces(std::move(sources));
   s.alignment->setCurrentIndex(0);
   const bool both = a != nullptr && b != nullptr && !a->trace.spans.empty() && !b->trace.spans.empty();
-  s.headline->setText(both ? tr("Comparing ...") : tr("Open two traces to compare them."));
+  s.headline->setText(both ? tr("Comparing ...") : nothing_to_compare(a));
   if (!both) return;
   const auto result = std::make_shared<Comparison>();
   s.comparing.run([a, b, result](const std::atomic<bool>&) { *result = compare(*a, *b); },

@@ -91,9 +91,16 @@ std::optional<FieldValue> chosen(const Scenario* scenario, const FormField& fiel
   return FieldValue{field.default_text, ValueOrigin::chosen, "the default"};
 }
 
-bool looks_like_number(const std::string& text) {
-  const bool digits = std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
-  return digits && text.find_first_not_of("0123456789.-+eE") == std::string::npos;
+/// What the reader would take for one number: "1e3", but not "1e", "2.", "01", "+2" or "1e999".
+bool is_json_number(const std::string& text) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  if (text.empty() || (!digit(text.front()) && text.front() != '-') || !digit(text.back())) return false;
+  try {
+    const JsonDocument document = JsonDocument::from_text(text, "");
+    return document.root().is(JsonKind::integer) || document.root().is(JsonKind::number);
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 /// "9, 10 10" -> [9, 10, 10].
@@ -103,7 +110,7 @@ std::string list_literal(const std::string& typed) {
   for (std::size_t at = typed.find_first_not_of(between); at < typed.size();) {
     const std::size_t end = std::min(typed.find_first_of(between, at), typed.size());
     const std::string element = typed.substr(at, end - at);
-    literal += (literal.empty() ? "" : ", ") + (looks_like_number(element) ? element : json_string(element));
+    literal += (literal.empty() ? "" : ", ") + (is_json_number(element) ? element : json_string(element));
     at = typed.find_first_not_of(between, end);
   }
   return "[" + literal + "]";
@@ -137,7 +144,7 @@ std::string literal_of(const FormField& field, const std::string& typed) {
   switch (field.kind) {
     case FieldKind::integer:
     case FieldKind::number:
-      return looks_like_number(typed) ? typed : json_string(typed);
+      return is_json_number(typed) ? typed : json_string(typed);
     case FieldKind::boolean:
       return typed == "true" || typed == "false" ? typed : json_string(typed);
     default:

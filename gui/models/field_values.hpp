@@ -33,7 +33,8 @@ std::map<std::string, FieldValue> field_values(std::string_view text, const std:
                                                const std::vector<FormField>& fields, const Scenario* scenario,
                                                const Library& library);
 
-/// The JSON text of what a person typed or picked for a field: 8, "1f1b", true, [9, 10, 10, 9].
+/// The JSON text of what a person typed or picked for a field: 8, "1f1b", true, [9, 10, 10, 9]. Valid JSON whatever was
+/// typed: a number that is none is a string, which the reader then refuses.
 std::string literal_of(const FormField& field, const std::string& typed);
 
 /// The values that a finding offers: "6 or 8" -> {"6", "8"}; empty if they are not values but advice.

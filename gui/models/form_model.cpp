@@ -4,6 +4,17 @@
 #include <utility>
 
 namespace stagecraft::gui {
+namespace {
+
+/// "/parallel/partition" of "/parallel/partition/1"; "" for what is no element of a list.
+std::string list_of(const std::string& pointer) {
+  const std::size_t slash = pointer.rfind('/');
+  if (slash == std::string::npos || slash + 1 == pointer.size()) return "";
+  return pointer.find_first_not_of("0123456789", slash + 1) == std::string::npos ? pointer.substr(0, slash) : "";
+}
+
+}  // namespace
+
 FormModel::FormModel(std::vector<FormField> fields, QObject* parent)
     : QAbstractListModel(parent), fields_(std::move(fields)) {}
 
@@ -39,6 +50,9 @@ void FormModel::set_values(std::map<std::string, FieldValue> values) {
 
 void FormModel::set_problems(std::vector<Problem> problems) {
   problems_ = std::move(problems);
+  for (Problem& problem : problems_)
+    if (find(problem.pointer) == nullptr && find(list_of(problem.pointer)) != nullptr)
+      problem.pointer = list_of(problem.pointer);
   if (!fields_.empty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1));
 }
 

@@ -28,6 +28,7 @@ class FormModel : public QAbstractListModel {
   std::vector<Problem> other_problems() const;
 
   void set_values(std::map<std::string, FieldValue> values);
+  /// That of a list's element becomes the list's.
   void set_problems(std::vector<Problem> problems);
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/figures.hpp"
 #include "report/number_text.hpp"
 
 namespace stagecraft::gui {
@@ -42,15 +43,6 @@ const ReportStage* worst_stage(const Report& report) {
 
 }  // namespace
 
-double exposed_communication(const Report& report) {
-  double seconds = 0;
-  for (const TimeClass one :
-       {TimeClass::tensor_communication, TimeClass::context_communication, TimeClass::expert_communication,
-        TimeClass::pipeline_communication, TimeClass::data_communication, TimeClass::host_copies})
-    seconds += report.breakdown[static_cast<std::size_t>(one)];
-  return seconds / std::max(total(report.breakdown), 1e-300);
-}
-
 std::vector<HeadlineFigure> headline(const Report& report, const Report* baseline) {
   const Report& base = baseline == nullptr ? report : *baseline;
   std::vector<HeadlineFigure> figures;
@@ -75,8 +67,7 @@ std::vector<HeadlineFigure> headline(const Report& report, const Report* baselin
   add("Bubble", percent(report.bubble_fraction.value), "of the step, idle", "bubble_fraction",
       report.bubble_fraction.value, base.bubble_fraction.value, Good::low, true);
   add("Exposed comm.", percent(exposed_communication(report)), "of the step, waited for",
-      "breakdown.tensor_communication.fraction", exposed_communication(report), exposed_communication(base), Good::low,
-      true);
+      "exposed_communication_fraction", exposed_communication(report), exposed_communication(base), Good::low, true);
   const ReportStage* const worst = worst_stage(report);
   const QString of = text(gibibytes(report.memory_limit_bytes));
   add("Peak memory", gibibytes(memory.value),
@@ -84,7 +75,7 @@ std::vector<HeadlineFigure> headline(const Report& report, const Report* baselin
       memory.value, base.peak_memory_bytes.value, Good::low, false);
   figures.front().detail = QString("the interval is %1").arg(to_text(step.evidence));
   figures[3].detail = "idle time in which no message or collective is awaited, mean over the GPUs";
-  figures[4].detail = "tensor, pipeline and data communication that no computation hides, mean over the GPUs";
+  figures[4].detail = "communication and copies that no computation hides, mean over the GPUs";
   figures.back().detail =
       worst == nullptr ? QString() : QString("pipeline rank %1 holds most").arg(worst->pipeline_rank);
   figures.back().alarm = !report.fits;

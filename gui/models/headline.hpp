@@ -26,7 +26,4 @@ struct HeadlineFigure {
 /// null.
 std::vector<HeadlineFigure> headline(const Report& report, const Report* baseline);
 
-/// Share of the step, mean over the GPUs, in which communication holds a rank up.
-double exposed_communication(const Report& report);
-
 }  // namespace stagecraft::gui

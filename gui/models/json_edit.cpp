@@ -105,7 +105,7 @@ std::string inserted(std::string_view text, const ObjectText& object, const std:
 std::size_t root_of(std::string_view text) {
   const JsonDocument checked = JsonDocument::from_text(text, "scenario");
   if (!checked.root().is(JsonKind::object)) checked.root().fail("an object");
-  return skip_space(text, 0);
+  return skip_space(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);  // behind the byte order mark
 }
 
 }  // namespace

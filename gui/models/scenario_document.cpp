@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QUndoCommand>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -16,14 +17,13 @@ namespace stagecraft::gui {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds pause_between_steps{1000};  // of undo
 
 void check_is_object(const std::string& text, const std::string& path) {
   const JsonDocument document = JsonDocument::from_text(text, path);
   if (!document.root().is(JsonKind::object)) document.root().fail("an object");
-}
-
-int id_of(const std::string& pointer) {
-  return static_cast<int>(std::hash<std::string>{}(pointer) % 0x3fffffff);
 }
 
 }  // namespace
@@ -31,22 +31,31 @@ int id_of(const std::string& pointer) {
 /// The text before and after; edits of one field that follow each other quickly are one.
 class EditText : public QUndoCommand {
  public:
-  EditText(ScenarioDocument& document, std::string before, std::string after, const QString& title, int id)
-      : QUndoCommand(title), document_(document), before_(std::move(before)), after_(std::move(after)), id_(id) {}
+  /// `pointer` is the field's; "" never merges.
+  EditText(ScenarioDocument& document, std::string before, std::string after, const QString& title, std::string pointer)
+      : QUndoCommand(title),
+        document_(document),
+        before_(std::move(before)),
+        after_(std::move(after)),
+        pointer_(std::move(pointer)) {}
 
   void undo() override { document_.set_text(before_); }
   void redo() override { document_.set_text(after_); }
-  int id() const override { return id_; }
+  int id() const override { return pointer_.empty() ? -1 : 1; }
   bool mergeWith(const QUndoCommand* other) override {
-    after_ = static_cast<const EditText*>(other)->after_;
+    const auto* const next = static_cast<const EditText*>(other);
+    if (next->pointer_ != pointer_ || next->time_ - time_ > pause_between_steps) return false;
+    after_ = next->after_;
+    time_ = next->time_;
+    setText(next->text());
     setObsolete(after_ == before_);
     return true;
   }
 
  private:
   ScenarioDocument& document_;
-  std::string before_, after_;
-  int id_;
+  std::string before_, after_, pointer_;
+  Clock::time_point time_ = Clock::now();
 };
 
 ScenarioDocument::ScenarioDocument(QObject* parent) : QObject(parent) {
@@ -90,6 +99,12 @@ void ScenarioDocument::save(const std::string& path) {
   Q_EMIT file_changed();
 }
 
+void ScenarioDocument::restore(const std::string& text, const std::string& path) {
+  start(text, path);
+  undo_.resetClean();
+  Q_EMIT file_changed();
+}
+
 void ScenarioDocument::set_field(const FormField& field, const std::string& typed) {
   edit(with_value(text_, written_pointer(text_, field.pointer), literal_of(field, typed), scenario_short_keys),
        tr("%1: %2").arg(QString::fromStdString(field.title), QString::fromStdString(typed)), field.pointer);
@@ -101,13 +116,13 @@ void ScenarioDocument::reset_field(const FormField& field) {
 }
 
 void ScenarioDocument::replace_text(const std::string& text, const QString& title) {
-  check_is_object(text, path_);
   edit(text, title, "");
 }
 
 void ScenarioDocument::edit(std::string text, const QString& title, const std::string& pointer) {
   if (text == text_) return;
-  undo_.push(std::make_unique<EditText>(*this, text_, std::move(text), title, id_of(pointer)).release());
+  check_is_object(text, path_);  // what cannot be read could not be edited any more
+  undo_.push(std::make_unique<EditText>(*this, text_, std::move(text), title, pointer).release());
   Q_EMIT file_changed();
 }
 

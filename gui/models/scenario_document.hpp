@@ -27,11 +27,14 @@ class ScenarioDocument : public QObject {
   void open(const std::string& path);
   /// A text that has no file yet. Throws InputError.
   void start(const std::string& text, const std::string& path);
+  /// A text that no file holds any more: it counts as modified. Throws InputError.
+  void restore(const std::string& text, const std::string& path);
   void close();
   /// Whole or not at all. Throws InputError. In another folder, relative paths become absolute ones.
   void save(const std::string& path);
 
-  /// One step of undo; typing on in one field is one step. Nothing if the value is the same.
+  /// One step of undo; typing on in one field without a pause of a second is one step. Nothing if the value is the
+  /// same. This and the next throw InputError if no scenario is open.
   void set_field(const FormField& field, const std::string& typed);
   /// Back to what the field is without being written here.
   void reset_field(const FormField& field);

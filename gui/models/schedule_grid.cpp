@@ -92,14 +92,23 @@ bool ScheduleGrid::move(Slot from, std::int32_t to) {
   return true;
 }
 
-void ScheduleGrid::undo() {
-  if (undone_.empty()) return;
+void ScheduleGrid::bring_back(const HandMade& table, const StageTimes& times) {
+  times_ = times;
+  refusals_.clear();
+  take(table.schedule);
+  undone_ = table.moves;
+  Q_EMIT changed();
+}
+
+Slot ScheduleGrid::undo() {
+  if (undone_.empty()) return {};
   const Moved back = undone_.back();
   undone_.pop_back();
   const std::int32_t to = back.to > back.from.position ? back.to + 1 : back.to;
   move(back.from, to);
   undone_.pop_back();
   Q_EMIT changed();
+  return {back.from.rank, back.to};
 }
 
 QString ScheduleGrid::name_of(Slot slot) const {

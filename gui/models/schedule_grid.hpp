@@ -19,6 +19,18 @@ struct Slot {
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
+/// Operation `from` went to position `to` of its rank.
+struct Moved {
+  Slot from;
+  std::int32_t to = 0;
+};
+
+/// A schedule with the moves that made it, as undo takes them back.
+struct HandMade {
+  Schedule schedule;
+  std::vector<Moved> moves;
+};
+
 /// More operations than this are shown but not laid out as a table of cells.
 inline constexpr std::size_t most_grid_operations = 200'000;
 
@@ -50,7 +62,9 @@ class ScheduleGrid : public QAbstractTableModel {
   /// refused: the placement of stages says where an operation runs. False if nothing moved.
   bool move(Slot from, std::int32_t to);
   bool can_undo() const { return !undone_.empty(); }
-  void undo();
+  Slot undo();  // where the operation is again
+  HandMade hand_made() const { return {schedule_, undone_}; }
+  void bring_back(const HandMade& table, const StageTimes& times);
 
   /// "2F5" of a cell.
   QString name_of(Slot slot) const;
@@ -68,10 +82,6 @@ class ScheduleGrid : public QAbstractTableModel {
   void judge();
   const Op* op_at(int rank, int position) const;
 
-  struct Moved {
-    Slot from;
-    std::int32_t to = 0;
-  };
   Schedule schedule_;
   StageTimes times_;
   Analysis analysis_;

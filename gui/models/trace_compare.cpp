@@ -11,20 +11,35 @@
 namespace stagecraft::gui {
 namespace {
 
+constexpr double resolved_s = 0.5e-9;     // some formats write whole nanoseconds
+constexpr double least_percent = 0.0005;  // that is shown as 0.1 %
+
 Cell text_cell(const std::string& text) {
   return {QString::fromStdString(text), QString::fromStdString(text), false};
 }
 Cell seconds_cell(double seconds) {
   return {QString::fromStdString(duration_text(seconds)), seconds, true};
 }
-Cell signed_seconds(double seconds) {
+/// What two times differ by; nothing where both are shown as the same, or by less than traces resolve.
+double difference(double a, double b) {
+  return std::abs(a - b) < resolved_s || duration_text(a) == duration_text(b) ? 0 : a - b;
+}
+Cell difference_cell(double a, double b) {
+  const double seconds = difference(a, b);
   return {QString::fromStdString((seconds > 0 ? "+" : "") + duration_text(seconds)), seconds, true};
 }
 Cell percent_cell(double part) {
-  return {QString::fromStdString(fmt::format("{:+.1f} %", 100 * part)), part, true};
+  const bool visible = std::abs(part) >= least_percent;
+  return {visible ? QString::fromStdString(fmt::format("{:+.1f} %", 100 * part)) : QStringLiteral("0.0 %"),
+          visible ? part : 0.0, true};
 }
 Cell relative(double a, double b) {
-  return b > 0 ? percent_cell((a - b) / b) : Cell{QStringLiteral("-"), 0.0, true};
+  return b > 0 ? percent_cell(difference(a, b) / b) : Cell{QStringLiteral("-"), 0.0, true};
+}
+
+/// "192", or "192, 96" where A and B number it differently.
+QString rank_text(std::int32_t a, std::int32_t b) {
+  return a == b ? QString::number(a) : QString("%1, %2").arg(a).arg(b);
 }
 
 double begin_of_last_step(const Trace& trace) {
@@ -54,9 +69,9 @@ PlainTable class_table(const Comparison& comparison) {
                         QStringLiteral("difference; the lines add up to the difference of the step times"),
                         QStringLiteral("difference as a part of B's step time")};
   const auto line = [&](const std::string& name, double a, double b) {
-    const double part = comparison.b_step_s > 0 ? (a - b) / comparison.b_step_s : 0;
+    const double part = comparison.b_step_s > 0 ? difference(a, b) / comparison.b_step_s : 0;
     table.lines.push_back(
-        {text_cell(name), seconds_cell(a), seconds_cell(b), signed_seconds(a - b), percent_cell(part)});
+        {text_cell(name), seconds_cell(a), seconds_cell(b), difference_cell(a, b), percent_cell(part)});
   };
   for (std::size_t i = 0; i < time_class_count; ++i) {
     if (comparison.a[i] > 0 || comparison.b[i] > 0) {
@@ -87,7 +102,7 @@ PlainTable kind_table(const Comparison& comparison) {
          seconds_cell(kind.measured_s),
          percent_cell(kind.mean_error),
          {QString::fromStdString(fmt::format("{:.1f} %", 100 * kind.p95_error)), kind.p95_error, true},
-         signed_seconds(kind.explains_s)});
+         difference_cell(comparison.a_step_s + kind.explains_s, comparison.a_step_s)});
   }
   return table;
 }
@@ -98,7 +113,7 @@ PlainTable operation_table(const LoadedTrace& a, const LoadedTrace& b, const Com
                    QStringLiteral("B"),         QStringLiteral("A - B"), QStringLiteral("error")};
   const std::vector<AlignedPair>& pairs = comparison.alignment.pairs;
   const auto length = [](const Span& span) { return span.end_s - span.begin_s; };
-  const auto difference = [&](std::uint32_t pair) {
+  const auto apart = [&](std::uint32_t pair) {
     return length(a.trace.spans[pairs[pair].predicted]) - length(b.trace.spans[pairs[pair].measured]);
   };
   std::vector<std::uint32_t> order(pairs.size());
@@ -106,16 +121,16 @@ PlainTable operation_table(const LoadedTrace& a, const LoadedTrace& b, const Com
   const std::size_t count = std::min(most, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
                     [&](std::uint32_t x, std::uint32_t y) {
-                      const double left = std::abs(difference(x)), right = std::abs(difference(y));
+                      const double left = std::abs(apart(x)), right = std::abs(apart(y));
                       return left != right ? left > right : x < y;
                     });
   for (std::size_t i = 0; i < count; ++i) {
     const Span &first = a.trace.spans[pairs[order[i]].predicted], &second = b.trace.spans[pairs[order[i]].measured];
     table.lines.push_back({text_cell(short_name(a.trace, first)),
-                           {QString::number(first.rank), first.rank, true},
+                           {rank_text(first.rank, second.rank), first.rank, true},
                            seconds_cell(length(first)),
                            seconds_cell(length(second)),
-                           signed_seconds(length(first) - length(second)),
+                           difference_cell(length(first), length(second)),
                            relative(length(first), length(second))});
     table.tags.push_back(order[i]);
   }
@@ -139,9 +154,10 @@ QString headline(const Comparison& comparison) {
   const double a = comparison.a_step_s, b = comparison.b_step_s;
   std::string text = fmt::format("A {}, B {}", duration_text(a), duration_text(b));
   if (b > 0) {
-    const double part = (a - b) / b;
-    text +=
-        a == b ? ": equal" : fmt::format(": A is {:.1f} % {}", 100 * std::abs(part), part < 0 ? "faster" : "slower");
+    const double part = difference(a, b) / b;
+    const std::string by =
+        std::abs(part) < least_percent ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * std::abs(part));
+    text += part == 0 ? ": equal" : fmt::format(": A is {} {}", by, part < 0 ? "faster" : "slower");
   }
   const Alignment& alignment = comparison.alignment;
   text += fmt::format(". {} operations in both", alignment.pairs.size());

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -26,6 +28,52 @@ std::string rate_text(double bytes_per_s) {
 std::string amount_text(double bytes) {
   std::string text = rate_text(bytes);
   return text.substr(0, text.size() - 2);
+}
+
+constexpr double least_of_a_bottleneck = 0.5;  // of a link's rate
+
+/// The value of the note that a simulation with link counters leaves; "" without it.
+std::string uncounted_keys(const Trace& trace) {
+  for (const Provenance& one : trace.provenance) {
+    if (one.key == uncounted_key) return one.value;
+  }
+  return {};
+}
+
+QString no_counters_text(const LoadedTrace& loaded) {
+  if (loaded.trace.kind == "measured") return QStringLiteral("A measurement holds no loads of links.");
+  if (loaded.trace.kind == "estimated")
+    return QStringLiteral(
+        "The closed form counts no links; a simulation counts those that several kinds of traffic share.");
+  const std::string keys = uncounted_keys(loaded.trace);
+  if (keys.empty()) return QStringLiteral("The trace holds no link counters.");
+  return keys == "none" ? QStringLiteral("Nothing is sent over a link in this step.")
+                        : QStringLiteral("No two kinds of traffic share a link in this step, so none is counted.");
+}
+
+/// " Tensor-parallel communication (25.7 % of the critical path) has its links to itself and is not counted."
+QString uncounted_text(const LoadedTrace& loaded) {
+  const std::string keys = ',' + uncounted_keys(loaded.trace) + ',';
+  const double whole = total(loaded.critical_s);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < time_class_count; ++i) {
+    const auto of = static_cast<TimeClass>(i);
+    if (keys.find(fmt::format(",{},", key_of(of))) == std::string::npos) continue;
+    std::string_view name = to_text(of);
+    constexpr std::string_view exposed = "exposed ";
+    if (name.starts_with(exposed)) name.remove_prefix(exposed.size());
+    const double part = whole > 0 ? loaded.critical_s[i] / whole : 0;
+    names.push_back(part >= 0.0005 ? fmt::format("{} ({:.1f} % of the critical path)", name, 100 * part)
+                                   : std::string(name));
+  }
+  if (names.empty()) return {};
+  std::string text = names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 == names.size() ? " and " : ", ") + names[i];
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  const bool one = names.size() == 1 && !keys.starts_with(",host_copies");
+  return QString::fromStdString(" " + text) +
+         (one ? QStringLiteral(" has its links to itself and is not counted.")
+              : QStringLiteral(" have their links to themselves and are not counted."));
 }
 
 /// Rates of the links that a name can mean: those of a node and the trunks between leaves.
@@ -87,13 +135,18 @@ std::vector<LinkLoad> link_loads(const Topology& topology, const LoadedTrace& lo
   return loads;
 }
 
-QString bottleneck_text(const std::vector<LinkLoad>& loads, double seconds) {
-  if (loads.empty()) return QStringLiteral("The trace holds no link counters: simulate with them to see loads.");
+QString bottleneck_text(const std::vector<LinkLoad>& loads, double seconds, const LoadedTrace& loaded) {
+  const QString uncounted = uncounted_text(loaded);
+  if (loads.empty()) return no_counters_text(loaded) + uncounted;
   const LinkLoad& worst = loads.front();
-  if (worst.bytes <= 0) return QStringLiteral("Nothing moved over the recorded links in this time.");
-  return QString::fromStdString(fmt::format("Bottleneck: {}, {:.0f} % of {} over {} ({})", worst.name,
-                                            100 * worst.utilisation(), rate_text(worst.rate_bytes_per_s),
-                                            duration_text(seconds), amount_text(worst.bytes)));
+  if (worst.bytes <= 0)
+    return QStringLiteral("Nothing moved over the links that are counted in this time.") + uncounted;
+  const char* const title = worst.utilisation() >= least_of_a_bottleneck ? "Bottleneck" : "Busiest counted link";
+  std::string text = fmt::format("{}: {}, {:.0f} % of {} over {} ({})", title, worst.name, 100 * worst.utilisation(),
+                                 rate_text(worst.rate_bytes_per_s), duration_text(seconds), amount_text(worst.bytes));
+  if (worst.rate_bytes_per_s > 0)
+    text += fmt::format(", {:.0f} % at its peak", 100 * worst.peak_bytes_per_s / worst.rate_bytes_per_s);
+  return QString::fromStdString(text + ".") + uncounted;
 }
 
 PlainTable link_table(const std::vector<LinkLoad>& loads) {

@@ -22,8 +22,9 @@ struct LinkLoad {
 /// Loads of the links that the trace has counters of, the most utilised first; of equal ones by name.
 std::vector<LinkLoad> link_loads(const Topology& topology, const LoadedTrace& loaded, double begin_s, double end_s);
 
-/// "Bottleneck: node0/nic0->fabric, 87 % of 23.1 GB/s over 1.2 ms"; says so where nothing was recorded or moved.
-QString bottleneck_text(const std::vector<LinkLoad>& loads, double seconds);
+/// "Bottleneck: node0/nic0/up, 87 % of 23.1 GB/s over 1.2 ms (24 MB), 100 % at its peak." A link that is used less than
+/// half is none, only the busiest that is counted. Says what is not counted, and why nothing is where that is so.
+QString bottleneck_text(const std::vector<LinkLoad>& loads, double seconds, const LoadedTrace& loaded);
 
 PlainTable link_table(const std::vector<LinkLoad>& loads);
 

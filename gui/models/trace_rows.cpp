@@ -28,7 +28,9 @@ void find_critical_path(LoadedTrace& loaded) {
   if (last.empty() || last.back() == no_span) return;
   const std::size_t steps = trace.step_end_s.size();
   const Interval step{steps > 1 ? trace.step_end_s[steps - 2] : trace.begin_s, trace.step_end_s.back()};
-  loaded.critical = walk_critical_path(trace, loaded.before, step, last.back()).spans;
+  CriticalPath path = walk_critical_path(trace, loaded.before, step, last.back());
+  loaded.critical = std::move(path.spans);
+  loaded.critical_s = path.seconds;
   for (const std::uint32_t span : loaded.critical) loaded.is_critical[span] = true;
 }
 

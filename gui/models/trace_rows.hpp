@@ -40,6 +40,7 @@ struct LoadedTrace {
   Predecessors before, after;                // neighbours of every span
   std::vector<std::uint32_t> critical;       // spans of the critical path of the last step, in the order of time
   std::vector<bool> is_critical;             // [span]
+  Breakdown critical_s{};                    // where the time along it goes
   std::vector<float> slack_s;                // [span]: how much later it could end without delaying the step
   std::vector<MemoryCurve> memory;           // by rank
   std::vector<LinkCurve> links;              // by name

@@ -6,30 +6,22 @@
 #include <algorithm>
 
 #include "gui/panels/why_panel.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
+#include "gui/timeline/legend.hpp"
 #include "gui/timeline/palette.hpp"
 #include "report/number_text.hpp"
 
 namespace stagecraft::gui {
 
-QBrush brush_of(TimeClass part, bool dark) {
+void fill_part(QPainter& painter, const QRectF& box, TimeClass part, bool dark) {
   const Palette palette = make_palette(dark);
   const auto slice = static_cast<std::size_t>(slices_of(part).front());
-  const QColor fill = QColor::fromRgba(palette.fill[slice]), hatch = QColor::fromRgba(palette.hatch[slice]);
-  if (fill == hatch) return fill;
-  QPixmap tile(8, 8);
-  tile.fill(fill);
-  QPainter painter(&tile);
-  painter.setPen(QPen(hatch, 2));
-  painter.drawLine(-1, 9, 9, -1);
-  painter.drawLine(-5, 5, 5, -5);
-  painter.drawLine(3, 13, 13, 3);
-  return QBrush(tile);
+  fill_hatched(painter, box, palette.fill[slice], palette.hatch[slice]);
 }
 
 BreakdownBar::BreakdownBar(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setMinimumHeight(34);
+  follow_look(this, [this] { setFixedHeight(QFontMetrics(QApplication::font()).height() + 19); });
   setCursor(Qt::PointingHandCursor);
   setAccessibleName(tr("Parts of the step along the critical path"));
 }
@@ -78,7 +70,7 @@ void BreakdownBar::paintEvent(QPaintEvent*) {
     const QRectF box(x, 0, part, height());
     const auto one = static_cast<TimeClass>(i);
     painter.setOpacity(chosen_ < 0 || chosen_ == static_cast<int>(i) ? 1.0 : 0.35);
-    painter.fillRect(box, brush_of(one, theme.dark));
+    fill_part(painter, box, one, theme.dark);
     painter.fillRect(QRectF(x, 0, 1, height()), theme.panel);
     const QString label = QString::fromStdString(percent(seconds_[i] / sum));
     if (part > QFontMetrics(painter.font()).horizontalAdvance(label) + 12 && !is_bubble(one)) {

@@ -28,7 +28,7 @@ class BreakdownBar : public QWidget {
   int chosen_ = -1;
 };
 
-/// Fill of a class of time, hatched where it is idle.
-QBrush brush_of(TimeClass part, bool dark);
+/// Fills with the colour of a class of time, hatched where it is idle; in lines, which pictures of lines keep.
+void fill_part(QPainter& painter, const QRectF& box, TimeClass part, bool dark);
 
 }  // namespace stagecraft::gui

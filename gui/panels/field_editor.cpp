@@ -12,7 +12,8 @@
 
 #include "gui/theme/check_box.hpp"
 #include "gui/theme/combo.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/elided_label.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 namespace {
@@ -28,6 +29,15 @@ void mark_wrong(QWidget* widget, bool wrong) {
   widget->style()->polish(widget);
 }
 
+int unit_width() {
+  return QFontMetrics(scaled_font(0.9)).horizontalAdvance("micro-batches") + 2;
+}
+
+/// A number of seven digits with its frame.
+int line_width() {
+  return QFontMetrics(QApplication::font()).horizontalAdvance("0000000") + 20;
+}
+
 QHBoxLayout* only(FieldEditor* editor, QWidget* widget, const FormField& field) {
   auto* const row = new QHBoxLayout(editor);
   row->setContentsMargins(0, 0, 0, 0);
@@ -37,6 +47,33 @@ QHBoxLayout* only(FieldEditor* editor, QWidget* widget, const FormField& field) 
   widget->setAccessibleDescription(text(field.description));
   editor->setFocusProxy(widget);
   return row;
+}
+
+/// Undo and redo in a line are the document's: its own would come back as a new edit. What is typed and not taken yet
+/// is the line's.
+class UndoThrough : public QObject {
+ public:
+  explicit UndoThrough(QLineEdit* line) : QObject(line), line_(line) { line->installEventFilter(this); }
+
+ protected:
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress) return false;
+    const auto* const key = static_cast<const QKeyEvent*>(event);
+    if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
+    if (line_->isModified()) return false;
+    if (event->type() == QEvent::ShortcutOverride) event->ignore();
+    return true;
+  }
+
+ private:
+  QLineEdit* line_;
+};
+
+/// "0.00", on the way to "0.001", is what the scenario shows as "0.0".
+bool same_number(const QString& a, const QString& b) {
+  bool is_a = false, is_b = false;
+  const double x = a.toDouble(&is_a), y = b.toDouble(&is_b);
+  return is_a && is_b && x == y;
 }
 
 /// Up and Down step through the allowed values, or by one.
@@ -71,20 +108,26 @@ class LineField : public FieldEditor {
   LineField(const FormField& field, QWidget* parent) : FieldEditor(field, parent), line_(new StepLine(this)) {
     line_->whole_numbers = field.kind == FieldKind::integer;
     const bool number = field.kind == FieldKind::integer || field.kind == FieldKind::number;
+    follow_look(line_, [this] { line_->setMinimumWidth(line_width()); });
     QHBoxLayout* const row = only(this, line_, field);
     if (!field.unit.empty()) {
-      auto* const unit = new QLabel(text(field.unit), this);
+      auto* const unit = new ElidedLabel(text(field.unit), this);
       unit->setForegroundRole(QPalette::PlaceholderText);
-      unit->setFont(scaled_font(0.9));
-      unit->setFixedWidth(QFontMetrics(unit->font()).horizontalAdvance("micro-batches") + 2);
+      set_text_size(unit, 0.9);
+      follow_look(unit, [unit] { unit->setFixedWidth(unit_width()); });
       row->addWidget(unit);
     }
+    new UndoThrough(line_);
     if (number) {
-      connect(line_, &QLineEdit::textEdited, this, &FieldEditor::typed);
+      connect(line_, &QLineEdit::textEdited, this, [this](const QString& value) {
+        line_->setModified(false);  // taken
+        Q_EMIT typed(value);
+      });
     } else {
       connect(line_, &QLineEdit::editingFinished, this, [this] {
-        if (line_->isModified()) Q_EMIT typed(line_->text());
+        if (!line_->isModified()) return;
         line_->setModified(false);
+        Q_EMIT typed(line_->text());
       });
     }
   }
@@ -93,7 +136,7 @@ class LineField : public FieldEditor {
     const bool written = value.origin == ValueOrigin::here;
     line_->setPlaceholderText(written ? QString() : text(value.text));
     const QString shown = written ? text(value.text) : QString();
-    if (line_->text() == shown) return;
+    if (line_->text() == shown || (line_->hasFocus() && same_number(line_->text(), shown))) return;
     const int cursor = line_->cursorPosition();
     line_->setText(shown);
     line_->setCursorPosition(std::min(cursor, static_cast<int>(shown.size())));
@@ -113,7 +156,7 @@ class CheckField : public FieldEditor {
   }
   void show_value(const FieldValue& value) override {
     box_->setChecked(value.text == "true");
-    box_->setText(value.text == "true" ? tr("on") : tr("off"));
+    box_->setText(value.text == "true" ? tr("on") : value.text.empty() ? QString() : tr("off"));
   }
   void set_wrong(bool wrong) override { mark_wrong(box_, wrong); }
 
@@ -132,6 +175,7 @@ class WordField : public FieldEditor {
       combo_->setInsertPolicy(QComboBox::NoInsert);
       combo_->completer()->setFilterMode(Qt::MatchContains);
       combo_->completer()->setCompletionMode(QCompleter::PopupCompletion);
+      new UndoThrough(combo_->lineEdit());
       connect(combo_->lineEdit(), &QLineEdit::editingFinished, this, [this] { take(combo_->currentText()); });
     }
     only(this, combo_, field);
@@ -154,6 +198,7 @@ class WordField : public FieldEditor {
 
  private:
   void take(const QString& value) {
+    if (combo_->isEditable()) combo_->lineEdit()->setModified(false);
     if (value == shown_) return;
     shown_ = value;
     Q_EMIT typed(value);
@@ -167,6 +212,10 @@ class WordField : public FieldEditor {
 
 FieldEditor::FieldEditor(const FormField& field, QWidget* parent) : QWidget(parent) {
   setObjectName(text(field.pointer));
+}
+
+int least_editor_width() {
+  return line_width() + gap + unit_width();
 }
 
 FieldEditor* make_field_editor(const FormField& field, QWidget* parent) {

@@ -23,6 +23,9 @@ class FieldEditor : public QWidget {
   void typed(const QString& value);  // "" asks for the default
 };
 
+/// Of a number and its unit.
+int least_editor_width();
+
 FieldEditor* make_field_editor(const FormField& field, QWidget* parent);
 
 }  // namespace stagecraft::gui

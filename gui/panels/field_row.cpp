@@ -3,7 +3,7 @@
 #include <QGridLayout>
 
 #include "gui/panels/flow_layout.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 namespace {
@@ -28,8 +28,8 @@ QString whence_text(const FieldValue& value) {
   return {};
 }
 
-QColor colour_of(Severity severity, const Theme& theme) {
-  return severity == Severity::error ? theme.bad : severity == Severity::warning ? theme.warning : theme.faint;
+Ink ink_of(Severity severity) {
+  return severity == Severity::error ? Ink::bad : severity == Severity::warning ? Ink::warning : Ink::faint;
 }
 
 bool same(const Problem& a, const Problem& b) {
@@ -38,7 +38,7 @@ bool same(const Problem& a, const Problem& b) {
 
 }  // namespace
 
-FieldRow::FieldRow(const FormField& field, int title_width, QWidget* parent)
+FieldRow::FieldRow(const FormField& field, QWidget* parent)
     : QWidget(parent),
       field_(field),
       editor_(make_field_editor(field, this)),
@@ -46,10 +46,9 @@ FieldRow::FieldRow(const FormField& field, int title_width, QWidget* parent)
       reset_(new QPushButton(QString::fromUtf8("\u21ba"), this)),
       column_(new QVBoxLayout(this)) {
   title_->setBuddy(editor_);
-  title_->setFixedWidth(title_width);
   title_->setWordWrap(true);
   reset_->setProperty("kind", "quiet");
-  reset_->setFixedWidth(26);
+  follow_look(reset_, [this] { reset_->setFixedWidth(reset_width()); });
   reset_->setToolTip(tr("Back to the default"));
   reset_->setAccessibleName(tr("%1: back to the default").arg(text(field.title)));
   QSizePolicy keeps_place = reset_->sizePolicy();
@@ -68,13 +67,21 @@ FieldRow::FieldRow(const FormField& field, int title_width, QWidget* parent)
   connect(reset_, &QPushButton::clicked, this, &FieldRow::reset);
 }
 
+int FieldRow::reset_width() {
+  return QFontMetrics(QApplication::font()).horizontalAdvance(QString::fromUtf8("\u21ba")) + 16;
+}
+
+int FieldRow::width_beside_title() {
+  return 3 * gap + least_editor_width() + reset_width();
+}
+
 void FieldRow::show_value(const FieldValue& value) {
   if (value == value_) return;  // fonts and tool tips are dear
   value_ = value;
   editor_->show_value(value);
   const bool here = value.origin == ValueOrigin::here;
   reset_->setVisible(here && !field_.pointer.ends_with("/extends"));
-  title_->setFont(scaled_font(1, here ? QFont::DemiBold : QFont::Normal));
+  set_text_size(title_, 1, here ? QFont::DemiBold : QFont::Normal);
   QString tip = text(field_.description) + "\n" + whence_text(value);
   if (!value.text.empty()) tip += ": " + text(value.text);
   setToolTip("<p>" + tip.toHtmlEscaped().replace("\n", "<br>") + "</p>");
@@ -93,14 +100,14 @@ QWidget* FieldRow::chips(const QString& lead, const std::vector<std::string>& va
   if (!lead.isEmpty()) {
     auto* const label = new QLabel(lead, line);
     label->setForegroundRole(QPalette::PlaceholderText);
-    label->setFont(scaled_font(0.9));
+    set_text_size(label, 0.9);
     flow->addWidget(label);
   }
   for (const std::string& value : values) {
     const bool fix = std::string_view(kind) == "fix";
     auto* const chip = new QPushButton(fix ? tr("Use %1").arg(text(value)) : text(value), line);
     chip->setProperty("kind", kind);
-    chip->setFont(scaled_font(0.9));
+    set_text_size(chip, 0.9);
     chip->setCheckable(!fix);
     chip->setChecked(!fix && value == value_.text);
     chip->setFocusPolicy(fix ? Qt::StrongFocus : Qt::ClickFocus);
@@ -117,20 +124,18 @@ void FieldRow::show_problems(const std::vector<Problem>& problems) {
   clear_line(problem_line_);
   editor_->set_wrong(!problems.empty() && problems.front().severity == Severity::error);
   if (problems.empty()) return;
-  const Theme theme = current_theme();
   problem_line_ = new QWidget(this);
   auto* const column = new QVBoxLayout(problem_line_);
-  column->setContentsMargins(0, 0, 26 + gap, 3);
+  column->setContentsMargins(0, 0, reset_width() + gap, 3);
   column->setSpacing(3);
   std::vector<std::string> offers;
   for (const Problem& problem : problems) {
     auto* const label = new QLabel(problem.message, problem_line_);
+    label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
-    label->setFont(scaled_font(0.9));
+    set_text_size(label, 0.9);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    QPalette colours = label->palette();
-    colours.setColor(QPalette::WindowText, colour_of(problem.severity, theme));
-    label->setPalette(colours);
+    set_ink(label, ink_of(problem.severity));
     column->addWidget(label);
     for (const std::string& offer : problem.offers)
       if (std::find(offers.begin(), offers.end(), offer) == offers.end() && offer != value_.text)

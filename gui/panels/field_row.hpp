@@ -16,7 +16,10 @@ class FieldRow : public QWidget {
   Q_OBJECT
 
  public:
-  explicit FieldRow(const FormField& field, int title_width, QWidget* parent = nullptr);
+  explicit FieldRow(const FormField& field, QWidget* parent = nullptr);
+  void set_title_width(int width) { title_->setFixedWidth(width); }
+  /// What everything but the title needs at least.
+  static int width_beside_title();
   const FormField& field() const { return field_; }
   const FieldValue& value() const { return value_; }
   void show_value(const FieldValue& value);
@@ -28,6 +31,7 @@ class FieldRow : public QWidget {
   void reset();
 
  private:
+  static int reset_width();
   void clear_line(QWidget*& line);
   QWidget* chips(const QString& lead, const std::vector<std::string>& values, const char* kind);
 

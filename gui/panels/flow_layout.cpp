@@ -25,20 +25,38 @@ void FlowLayout::setGeometry(const QRect& rect) {
 }
 
 int FlowLayout::arrange(const QRect& rect, bool place) const {
-  int x = rect.x(), y = rect.y(), line = 0;
-  for (QLayoutItem* const item : items_) {
-    if (item->isEmpty()) continue;
-    const QSize size(std::min(item->sizeHint().width(), std::max(rect.width(), 1)), item->sizeHint().height());
-    if (x > rect.x() && x + size.width() > rect.x() + rect.width()) {
-      x = rect.x();
-      y += line + spacing();
-      line = 0;
+  const auto width_of = [&](const QLayoutItem* item) {
+    return std::min(item->sizeHint().width(), std::max(rect.width(), 1));
+  };
+  int y = rect.y(), end = rect.y();
+  for (qsizetype first = 0; first < items_.size();) {
+    qsizetype last = first;  // behind the line's last
+    int used = 0, height = 0, eager = 0;
+    bool any = false;
+    for (; last < items_.size(); ++last) {
+      const QLayoutItem* const item = items_[last];
+      if (item->isEmpty()) continue;
+      const int width = width_of(item);
+      if (any && used + spacing() + width > rect.width()) break;
+      used += width + (any ? spacing() : 0);
+      any = true;
+      height = std::max(height, item->sizeHint().height());
+      eager += item->expandingDirections().testFlag(Qt::Horizontal) ? 1 : 0;
     }
-    if (place) item->setGeometry(QRect(QPoint(x, y), size));
-    x += size.width() + spacing();
-    line = std::max(line, size.height());
+    const int more = eager > 0 ? std::max(rect.width() - used, 0) / eager : 0;
+    for (int x = rect.x(); first < last; ++first) {
+      QLayoutItem* const item = items_[first];
+      if (item->isEmpty()) continue;
+      const bool grows = item->expandingDirections().testFlag(Qt::Horizontal);
+      const QSize size(width_of(item) + (grows ? more : 0), item->sizeHint().height());
+      if (place) item->setGeometry(QRect(QPoint(x, y), size));
+      x += size.width() + spacing();
+    }
+    if (!any) continue;
+    end = y + height;
+    y = end + spacing();
   }
-  return y + line - rect.y();
+  return end - rect.y();
 }
 
 }  // namespace stagecraft::gui

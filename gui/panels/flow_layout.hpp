@@ -1,5 +1,5 @@
 #pragma once
-// Lines of widgets that break where the width ends.
+// Lines of widgets that break where the width ends; those that expand share what is left of their line.
 
 #include <QLayout>
 #include <QList>

@@ -4,7 +4,7 @@
 #include <QFrame>
 #include <algorithm>
 
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 #include "schedule/family.hpp"
 #include "spec/library.hpp"
 
@@ -17,11 +17,21 @@ QString text(const std::string& from) {
   return QString::fromStdString(from);
 }
 
-int title_width_of(const std::vector<FormField>& fields) {
+struct TitleWidths {
+  int least = 0, wanted = 0;  // the longest word; the longest title, or a bit less
+};
+
+TitleWidths title_widths(const std::vector<FormField>& fields) {
   const QFontMetrics metrics(scaled_font(1, QFont::DemiBold));
-  int width = 0;
-  for (const FormField& field : fields) width = std::max(width, metrics.horizontalAdvance(text(field.title)));
-  return std::min(width + 4, metrics.horizontalAdvance("Sequence parallel ab"));
+  TitleWidths widths;
+  for (const FormField& field : fields) {
+    widths.wanted = std::max(widths.wanted, metrics.horizontalAdvance(text(field.title)) + 4);
+    for (const QString& word : text(field.title).split(' '))
+      widths.least = std::max(widths.least, metrics.horizontalAdvance(word) + 4);
+  }
+  widths.wanted = std::min(widths.wanted, metrics.horizontalAdvance("Sequence parallel ab"));
+  widths.least = std::min(widths.least, widths.wanted);
+  return widths;
 }
 
 }  // namespace
@@ -39,6 +49,8 @@ FormPanel::FormPanel(ScenarioDocument& document, const Library& library, QWidget
       library_(library),
       model_(new FormModel(form_fields(known_names(library)), this)) {
   build();
+  show_evaluation(nullptr);
+  connect(&document_, &ScenarioDocument::changed, this, &FormPanel::let_in);
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { focus_moved(now); });
 }
 
@@ -57,12 +69,12 @@ void FormPanel::build() {
   column->setSpacing(2);
 
   name_ = new QLabel(page);
-  name_->setFont(scaled_font(1.25, QFont::DemiBold));
+  set_text_size(name_, 1.25, QFont::DemiBold);
   name_->setWordWrap(true);
   description_ = new QLabel(page);
   description_->setWordWrap(true);
   description_->setForegroundRole(QPalette::PlaceholderText);
-  description_->setFont(scaled_font(0.95));
+  set_text_size(description_, 0.95);
   banner_ = new QWidget(page);
   banner_->setAttribute(Qt::WA_StyledBackground);
   banner_lines_ = new QVBoxLayout(banner_);
@@ -74,7 +86,6 @@ void FormPanel::build() {
     column->addSpacing(4);
   }
 
-  const int title_width = title_width_of(model_->fields());
   QVBoxLayout* body = nullptr;
   std::string group;
   for (const FormField& field : model_->fields()) {
@@ -83,7 +94,7 @@ void FormPanel::build() {
       auto* const header = new QPushButton(page);
       header->setProperty("kind", "quiet");
       header->setObjectName(text(group));
-      header->setFont(scaled_font(0.92, QFont::DemiBold));
+      set_text_size(header, 0.92, QFont::DemiBold);
       header->setStyleSheet("text-align: left; padding: 5px 2px; margin-top: 6px;");
       groups_.push_back({header, new QWidget(page)});
       body = new QVBoxLayout(groups_.back().body);
@@ -97,18 +108,47 @@ void FormPanel::build() {
                                       [&](const char* name) { return group == name; });
       set_open(added, !closed);
     }
-    auto* const row = new FieldRow(field, title_width, groups_.back().body);
-    connect(row, &FieldRow::typed, this, [this, row](const QString& value) {
-      if (value.isEmpty()) return document_.reset_field(row->field());
-      document_.set_field(row->field(), value.toStdString());
-    });
-    connect(row, &FieldRow::reset, this, [this, row] { document_.reset_field(row->field()); });
+    auto* const row = new FieldRow(field, groups_.back().body);
+    connect(row, &FieldRow::typed, this, [this, row](const QString& value) { take(*row, value); });
+    connect(row, &FieldRow::reset, this, [this, row] { take(*row, {}); });
     body->addWidget(row);
     rows_.push_back(row);
   }
   column->addStretch(1);
   scroll_->setWidget(page);
   outer->addWidget(scroll_);
+  follow_look(this, [this] { set_title_widths(); });
+}
+
+void FormPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  set_title_widths();
+}
+
+/// Titles give way to the numbers beside them, down to their longest word; there the form is as narrow as it may be.
+void FormPanel::set_title_widths() {
+  const QMargins page = scroll_->widget()->layout()->contentsMargins();
+  const QMargins group = groups_.front().body->layout()->contentsMargins();
+  const int beside = scroll_->verticalScrollBar()->sizeHint().width() + page.left() + page.right() + group.left() +
+                     group.right() + FieldRow::width_beside_title();
+  const TitleWidths title = title_widths(model_->fields());
+  setMinimumWidth(beside + title.least);
+  for (FieldRow* const row : rows_) row->set_title_width(std::clamp(width() - beside, title.least, title.wanted));
+}
+
+/// "" asks for the default.
+void FormPanel::take(FieldRow& row, const QString& value) {
+  if (!document_.is_open()) return;
+  try {
+    if (value.isEmpty()) return document_.reset_field(row.field());
+    document_.set_field(row.field(), value.toStdString());
+  } catch (const std::exception& error) {
+    row.show_problems({{Severity::error, row.field().pointer, QString::fromUtf8(error.what()), {}}});
+  }
+}
+
+void FormPanel::let_in() {
+  scroll_->widget()->setEnabled(document_.is_open());
 }
 
 void FormPanel::set_open(const Group& group, bool open) {
@@ -133,6 +173,13 @@ void FormPanel::go_to(const std::string& pointer) {
   if (QWidget* const editor = there->findChild<FieldEditor*>()) editor->setFocus(Qt::OtherFocusReason);
 }
 
+void FormPanel::finish_typing() {
+  QWidget* const now = QApplication::focusWidget();
+  if (now == nullptr || !isAncestorOf(now)) return;
+  now->clearFocus();
+  now->setFocus();
+}
+
 QStringList FormPanel::fold_state() const {
   QStringList closed;
   for (const Group& group : groups_)
@@ -145,8 +192,9 @@ void FormPanel::set_fold_state(const QStringList& closed) {
 }
 
 void FormPanel::refresh_values(const Scenario* scenario) {
-  const auto values = field_values(document_.text(), document_.path(), model_->fields(), scenario, library_);
-  model_->set_values(values);
+  model_->set_values(document_.is_open()
+                         ? field_values(document_.text(), document_.path(), model_->fields(), scenario, library_)
+                         : std::map<std::string, FieldValue>{});
   for (FieldRow* const row : rows_) {
     row->show_value(model_->value(row->field().pointer));
   }
@@ -154,11 +202,14 @@ void FormPanel::refresh_values(const Scenario* scenario) {
 
 void FormPanel::show_evaluation(const Evaluation* evaluation) {
   const Scenario* const scenario = evaluation != nullptr && evaluation->scenario ? &*evaluation->scenario : nullptr;
+  let_in();
   refresh_values(scenario);
   model_->set_problems(evaluation == nullptr ? std::vector<Problem>{} : problems_of(*evaluation));
   name_->setText(scenario != nullptr ? text(scenario->name) : document_.name());
-  description_->setText(scenario != nullptr ? text(scenario->description) : QString());
-  description_->setVisible(!description_->text().isEmpty());
+  description_->setText(scenario != nullptr    ? text(scenario->description)
+                        : !document_.is_open() ? tr("No scenario is open: its settings stand here.")
+                                               : QString());
+  for (QLabel* const label : {name_, description_}) label->setVisible(!label->text().isEmpty());
   for (FieldRow* const row : rows_) row->show_problems(model_->problems(row->field().pointer));
   show_banner();
   ask_allowed();
@@ -173,18 +224,15 @@ void FormPanel::show_banner() {
   bool error = false, any = false;
   const auto add = [&](const QString& message, Severity severity, const std::string& pointer) {
     auto* const label = new QLabel(banner_);
+    label->setTextFormat(pointer.empty() ? Qt::PlainText : Qt::RichText);
     label->setWordWrap(true);
-    const QColor colour = severity == Severity::error     ? theme.bad
-                          : severity == Severity::warning ? theme.warning
-                                                          : theme.faint;
-    label->setText(pointer.empty() ? message.toHtmlEscaped()
+    const Ink ink = severity == Severity::error ? Ink::bad : severity == Severity::warning ? Ink::warning : Ink::faint;
+    label->setText(pointer.empty() ? message
                                    : QString("<a href=\"%1\" style=\"color:%2\">%3</a>: %4")
-                                         .arg(text(pointer), colour.name(), text(model_->find(pointer)->title),
-                                              message.toHtmlEscaped()));
+                                         .arg(text(pointer), colour_of(ink, theme).name(),
+                                              text(model_->find(pointer)->title), message.toHtmlEscaped()));
     label->setTextInteractionFlags(Qt::TextBrowserInteraction);
-    QPalette colours = label->palette();
-    colours.setColor(QPalette::WindowText, colour);
-    label->setPalette(colours);
+    set_ink(label, ink);
     connect(label, &QLabel::linkActivated, this, [this](const QString& link) { go_to(link.toStdString()); });
     banner_lines_->addWidget(label);
     any = true;

@@ -24,8 +24,12 @@ class FormPanel : public QWidget {
   FormModel& model() { return *model_; }
   FieldRow* row(const std::string& pointer) const;
   void go_to(const std::string& pointer);  // opens its group, scrolls there, gives it the focus
+  void finish_typing();                    // takes what a line holds and would take when it loses the focus
   void set_fold_state(const QStringList& closed);
   QStringList fold_state() const;  // titles of closed groups
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct Group {
@@ -33,6 +37,9 @@ class FormPanel : public QWidget {
     QWidget* body;
   };
   void build();
+  void set_title_widths();
+  void take(FieldRow& row, const QString& value);
+  void let_in();  // only while a scenario is open
   void refresh_values(const Scenario* scenario);
   void show_banner();
   void focus_moved(QWidget* now);

@@ -7,6 +7,7 @@
 
 namespace stagecraft::gui {
 
+class CardGrid;
 class HeadlineCard;
 
 class HeadlineStrip : public QWidget {
@@ -20,7 +21,13 @@ class HeadlineStrip : public QWidget {
  Q_SIGNALS:
   void explain(const QString& key);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void place_changes();
+
+  CardGrid* grid_;
   std::vector<HeadlineCard*> cards_;
 };
 

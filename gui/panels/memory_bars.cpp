@@ -13,7 +13,7 @@
 namespace stagecraft::gui {
 namespace {
 
-constexpr int row_height = 22, legend_gap = 14;
+constexpr int legend_gap = 14, least_bar = 40;
 
 QString words(const char* key) {
   return QString(key).replace('_', ' ');
@@ -21,6 +21,10 @@ QString words(const char* key) {
 
 QString text(const std::string& from) {
   return QString::fromStdString(from);
+}
+
+int row_height() {
+  return QFontMetrics(scaled_font(0.92)).height() + 7;
 }
 
 int label_width() {
@@ -53,11 +57,11 @@ void MemoryBars::set_report(const Report* report) {
 }
 
 QSize MemoryBars::sizeHint() const {
-  return {420, static_cast<int>(stages_.size()) * row_height + legend_height() + gap};
+  return {420, static_cast<int>(stages_.size()) * row_height() + legend_height() + gap};
 }
 
 QSize MemoryBars::minimumSizeHint() const {
-  return {260, sizeHint().height()};
+  return {label_width() + least_bar + value_width(), sizeHint().height()};
 }
 
 QString MemoryBars::text_of(std::size_t row) const {
@@ -74,7 +78,7 @@ QString MemoryBars::text_of(std::size_t row) const {
 }
 
 int MemoryBars::row_at(int y) const {
-  const int row = y / row_height;
+  const int row = y / row_height();
   return y >= 0 && row < static_cast<int>(stages_.size()) ? row : -1;
 }
 
@@ -105,21 +109,21 @@ void MemoryBars::paintEvent(QPaintEvent*) {
   double most = limit_;
   for (const ReportStage& stage : stages_) most = std::max(most, stage.peak_memory_bytes.value);
   const double scale = width / std::max(most * 1.02, 1.0);
+  const int line = row_height();
   int y = 0;
   for (const ReportStage& stage : stages_) {
     painter.setPen(theme.faint);
-    painter.drawText(QRect(0, y, left, row_height), Qt::AlignVCenter | Qt::AlignLeft,
-                     tr("rank %1").arg(stage.pipeline_rank));
+    painter.drawText(QRect(0, y, left, line), Qt::AlignVCenter | Qt::AlignLeft, tr("rank %1").arg(stage.pipeline_rank));
     double x = left;
     for (std::size_t i = 0; i < memory_class_count; ++i) {
       const double part = stage.memory[i].value * scale;
-      painter.fillRect(QRectF(x, y + 3, part, row_height - 6), QColor(colours.memory[i]));
+      painter.fillRect(QRectF(x, y + 3, part, line - 6), QColor(colours.memory[i]));
       x += part;
     }
     painter.setPen(stage.fits ? theme.ink : theme.bad);
-    painter.drawText(QRect(left + width, y, value_width(), row_height), Qt::AlignVCenter | Qt::AlignRight,
+    painter.drawText(QRect(left + width, y, value_width(), line), Qt::AlignVCenter | Qt::AlignRight,
                      text(gibibytes(stage.peak_memory_bytes.value)));
-    y += row_height;
+    y += line;
   }
   if (limit_ > 0) {
     const double x = left + limit_ * scale;

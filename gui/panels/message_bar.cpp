@@ -1,6 +1,6 @@
 #include "gui/panels/message_bar.hpp"
 
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 
@@ -21,10 +21,18 @@ MessageBar::MessageBar(QWidget* parent)
   row->addLayout(buttons_);
   row->addWidget(close_);
   hide();
+  follow_look(this, [this] { show_colours(); });
+}
+
+void MessageBar::show_colours() {
+  const Theme theme = current_theme();
+  const QColor wash = wrong_ ? theme.bad_wash : theme.good_wash;
+  setStyleSheet(QString("QWidget#message { background: %1; border-bottom: 1px solid %2; }")
+                    .arg(wash.name(), theme.border.name()));
+  set_ink(text_, wrong_ ? Ink::bad : Ink::plain);
 }
 
 void MessageBar::tell(const QString& text, bool wrong, const std::vector<MessageAction>& actions) {
-  const Theme theme = current_theme();
   while (QLayoutItem* const item = buttons_->takeAt(0)) {
     item->widget()->hide();
     item->widget()->deleteLater();
@@ -41,12 +49,8 @@ void MessageBar::tell(const QString& text, bool wrong, const std::vector<Message
   constexpr qsizetype most = 2000;
   text_->setText(text.size() > most ? text.left(most) + QString::fromUtf8("\u2026") : text);
   text_->setAccessibleName(text);
-  const QColor wash = wrong ? theme.bad_wash : theme.good_wash;
-  setStyleSheet(QString("QWidget#message { background: %1; border-bottom: 1px solid %2; }")
-                    .arg(wash.name(), theme.border.name()));
-  QPalette colours = QApplication::palette();
-  colours.setColor(QPalette::WindowText, wrong ? theme.bad : theme.ink);
-  text_->setPalette(colours);
+  wrong_ = wrong;
+  show_colours();
   show();
 }
 

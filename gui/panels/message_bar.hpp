@@ -24,6 +24,9 @@ class MessageBar : public QWidget {
   QString text() const { return isHidden() ? QString() : text_->text(); }
 
  private:
+  void show_colours();
+
+  bool wrong_ = false;
   QLabel* text_;
   QHBoxLayout* buttons_;
   QPushButton* close_;

@@ -10,8 +10,8 @@
 #include "gui/panels/flow_layout.hpp"
 #include "gui/process/program.hpp"
 #include "gui/theme/combo.hpp"
+#include "gui/theme/look.hpp"
 #include "gui/theme/progress_line.hpp"
-#include "gui/theme/theme.hpp"
 
 namespace stagecraft::gui {
 namespace {
@@ -113,7 +113,7 @@ RunPanel::RunPanel(ScenarioDocument& document, QWidget* parent)
   device_->addItems({"cpu", "cuda"});
   steps_->setRange(1, 255);
   steps_->setValue(3);
-  steps_->setFixedWidth(QFontMetrics(font()).horizontalAdvance("000") + 26);
+  set_width_of(steps_, "000", 26);
   option(tr("ranks as"), ranks_);
   option(tr("on"), device_);
   option(tr("steps"), steps_);
@@ -127,7 +127,11 @@ RunPanel::RunPanel(ScenarioDocument& document, QWidget* parent)
 
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(most_log_lines);
-  log_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  follow_look(log_, [this] {
+    QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    fixed.setPixelSize(QFontInfo(QApplication::font()).pixelSize());
+    log_->setFont(fixed);
+  });
   log_->setLineWrapMode(QPlainTextEdit::NoWrap);
   log_->setAccessibleName(tr("Log"));
   log_->setPlaceholderText(tr("What a run says appears here."));

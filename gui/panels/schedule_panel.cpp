@@ -1,12 +1,14 @@
 #include "gui/panels/schedule_panel.hpp"
 
+#include <QFileInfo>
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/panels/flow_layout.hpp"
+#include "gui/panels/tall_page.hpp"
 #include "gui/theme/combo.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 #include "report/number_text.hpp"
 
 namespace stagecraft::gui {
@@ -26,12 +28,6 @@ QString figures_text(const Analysis& analysis) {
       .arg(analysis.messages);
 }
 
-void set_colour(QLabel* label, const QColor& colour) {
-  QPalette colours = label->palette();
-  colours.setColor(QPalette::WindowText, colour);
-  label->setPalette(colours);
-}
-
 }  // namespace
 
 SchedulePanel::SchedulePanel(QWidget* parent)
@@ -49,7 +45,11 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   build_controls();
   table_->setModel(grid_);
   table_->setAccessibleName(tr("Schedule as a table"));
-  table_->horizontalHeader()->setDefaultSectionSize(QFontMetrics(font()).horizontalAdvance("00SEND_F000"));
+  set_row_height(table_, 10);
+  follow_look(this, [this] {
+    const QFontMetrics metrics(QApplication::font());
+    table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("00SEND_F000"));
+  });
   twins_->addWidget(view_);
   twins_->addWidget(table_);
   summary_->setForegroundRole(QPalette::PlaceholderText);
@@ -59,7 +59,9 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   verdict_->setTextFormat(Qt::PlainText);
   selection_->setWordWrap(true);
 
-  auto* const column = new QVBoxLayout(this);
+  figures_->setWordWrap(true);
+  twins_->setMinimumHeight(120);
+  auto* const column = new QVBoxLayout;
   column->setContentsMargins(gap * 2, gap * 2, gap * 2, gap);
   column->setSpacing(gap);
   column->addWidget(controls_);
@@ -68,23 +70,16 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   column->addWidget(twins_, 1);
   column->addWidget(verdict_);
   column->addWidget(selection_);
+  auto* const whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(make_tall_page(column, this));
 
   connect(grid_, &ScheduleGrid::changed, this, &SchedulePanel::show_verdict);
-  connect(view_, &ScheduleView::selection_changed, this, [this](Slot slot) {
-    const QString name = grid_->name_of(slot);
-    set_colour(selection_, current_theme().faint);
-    selection_->setText(name.isEmpty()
-                            ? tr("A schedule orders the operations of each rank: drag one along its row, or select it "
-                                 "with the arrows and move it with Ctrl+Left and Ctrl+Right.")
-                            : tr("%1 on rank %2, place %3. Drag it along its row, or move it with Ctrl+Left and "
-                                 "Ctrl+Right.")
-                                  .arg(name)
-                                  .arg(slot.rank)
-                                  .arg(slot.position));
-  });
+  connect(grid_, &ScheduleGrid::changed, this, [this] { describe(view_->selected()); });
+  connect(view_, &ScheduleView::selection_changed, this, &SchedulePanel::describe);
   connect(view_, &ScheduleView::drag_described, this, [this](const QString& text) {
     if (text.isEmpty()) return Q_EMIT view_->selection_changed(view_->selected());
-    set_colour(selection_, current_theme().warning);
+    set_ink(selection_, Ink::warning);
     selection_->setText(text);
   });
   Q_EMIT view_->selection_changed({});
@@ -114,7 +109,7 @@ void SchedulePanel::build_controls() {
     box = new QSpinBox(controls_);
     box->setRange(1, most);
     box->setValue(value);
-    box->setFixedWidth(QFontMetrics(font()).horizontalAdvance("00000") + 22);
+    set_width_of(box, "00000", 22);
     labelled(title, box, help);
     connect(box, &QSpinBox::valueChanged, this, &SchedulePanel::generate);
   };
@@ -127,12 +122,9 @@ void SchedulePanel::build_controls() {
     box->setDecimals(3);
     box->setSingleStep(0.1);
     box->setValue(value);
-    box->setFixedWidth(QFontMetrics(font()).horizontalAdvance("0.000") + 26);
+    set_width_of(box, "0.000", 26);
     labelled(title, box, help);
-    connect(box, &QDoubleSpinBox::valueChanged, this, [this] {
-      if (csv_.isEmpty()) return generate();  // searched schedules depend on the times
-      grid_->set_times(times());
-    });
+    connect(box, &QDoubleSpinBox::valueChanged, this, &SchedulePanel::take_times);
   };
   real(forward_, "F", 1, tr("F: time of a forward of one stage"));
   real(input_grad_, "I", 1, tr("I: time of an input gradient"));
@@ -150,7 +142,7 @@ void SchedulePanel::build_controls() {
           &SchedulePanel::save_wanted);
   undo_ = button(tr("&Undo move"), tr("Puts the last moved operation back"));
   undo_->setShortcut(QKeySequence());
-  connect(undo_, &QPushButton::clicked, grid_, &ScheduleGrid::undo);
+  connect(undo_, &QPushButton::clicked, this, &SchedulePanel::undo);
   as_table_ = button(tr("As &table"), tr("The same operations as a table"));
   as_table_->setCheckable(true);
   connect(as_table_, &QPushButton::toggled, this, [this](bool table) {
@@ -162,15 +154,27 @@ void SchedulePanel::build_controls() {
     twins_->setCurrentIndex(table ? 1 : 0);
   });
   connect(name_, &QComboBox::currentTextChanged, this, [this] {
-    if (const FamilyEntry* const entry = find_schedule(name_->currentText().toStdString())) {
+    const FamilyEntry* const entry = find_schedule(name_->currentText().toStdString());
+    allow_shape(entry);
+    if (entry != nullptr && (!chunks_->isEnabled() || chunks_->value() < 2)) {
       const QSignalBlocker quiet(chunks_);
-      const bool fixed = entry->chunks == ChunkRule::one || entry->chunks == ChunkRule::two ||
-                         entry->chunks == ChunkRule::two_per_wave;
-      if (fixed || chunks_->value() < 2) chunks_->setValue(usual_chunks(*entry));
-      chunks_->setEnabled(!fixed);
+      chunks_->setValue(usual_chunks(*entry));
     }
     generate();
   });
+}
+
+void SchedulePanel::describe(Slot slot) {
+  const QString name = grid_->name_of(slot);
+  set_ink(selection_, Ink::faint);
+  selection_->setText(name.isEmpty()
+                          ? tr("A schedule orders the operations of each rank: drag one along its row, or select it "
+                               "with the arrows and move it with Ctrl+Left and Ctrl+Right.")
+                          : tr("%1 on rank %2, place %3. Drag it along its row, or move it with Ctrl+Left and "
+                               "Ctrl+Right.")
+                                .arg(name)
+                                .arg(slot.rank)
+                                .arg(slot.position));
 }
 
 StageTimes SchedulePanel::times() const {
@@ -182,31 +186,67 @@ StageTimes SchedulePanel::times() const {
   return times;
 }
 
+/// The shape of a file, null, is the file's.
+void SchedulePanel::allow_shape(const FamilyEntry* entry) {
+  ranks_->setEnabled(entry != nullptr);
+  micro_batches_->setEnabled(entry != nullptr);
+  chunks_->setEnabled(entry != nullptr && (entry->chunks == ChunkRule::any || entry->chunks == ChunkRule::two_or_more));
+}
+
+/// Moves are kept: they are the user's, whatever an operation takes.
+void SchedulePanel::take_times() {
+  const FamilyEntry* const entry = find_schedule(name_->currentText().toStdString());
+  const bool untouched = origin_.csv.isEmpty() && !grid_->can_undo();
+  if (untouched && (grid_->empty() || (entry != nullptr && entry->searched)))
+    return generate();  // the order may follow
+  grid_->set_times(times());
+}
+
+/// What comes next takes the place of a table that holds moves.
+void SchedulePanel::keep_moves() {
+  if (grid_->can_undo()) replaced_.push_back({grid_->hand_made(), origin_});
+}
+
+void SchedulePanel::undo() {
+  if (grid_->can_undo()) return view_->select(grid_->undo());
+  if (replaced_.empty()) return;
+  const Replaced back = std::move(replaced_.back());
+  replaced_.pop_back();
+  origin_ = back.origin;
+  show_controls(origin_, back.table.schedule.shape);
+  grid_->bring_back(back.table, times());
+}
+
+void SchedulePanel::show_controls(const Origin& origin, const PipelineShape& shape) {
+  const QSignalBlocker quiet_name(name_), quiet_p(ranks_), quiet_m(micro_batches_), quiet_v(chunks_);
+  const FamilyEntry* const entry = find_schedule(origin.name.toStdString());
+  name_->setPlaceholderText(QFileInfo(origin.csv).fileName());
+  if (!origin.csv.isEmpty()) name_->setCurrentIndex(-1);
+  if (entry != nullptr) name_->setCurrentText(entry->name);
+  allow_shape(entry);
+  ranks_->setValue(shape.ranks);
+  micro_batches_->setValue(shape.micro_batches);
+  chunks_->setValue(shape.chunks);
+}
+
 void SchedulePanel::generate() {
-  csv_.clear();
+  keep_moves();
+  origin_ = {name_->currentText(), {}};
   grid_->generate(name_->currentText().toStdString(), {ranks_->value(), micro_batches_->value(), chunks_->value()},
                   times());
 }
 
 void SchedulePanel::show_schedule(const QString& name, const PipelineShape& shape) {
-  const QSignalBlocker quiet_name(name_), quiet_p(ranks_), quiet_m(micro_batches_), quiet_v(chunks_);
-  if (const FamilyEntry* const entry = find_schedule(name.toStdString())) {
-    name_->setCurrentText(entry->name);
-    chunks_->setEnabled(entry->chunks == ChunkRule::any || entry->chunks == ChunkRule::two_or_more);
-  }
-  ranks_->setValue(shape.ranks);
-  micro_batches_->setValue(shape.micro_batches);
-  chunks_->setValue(shape.chunks);
+  show_controls({find_schedule(name.toStdString()) == nullptr ? name_->currentText() : name, {}}, shape);
   generate();
 }
 
 void SchedulePanel::load_csv(const QString& path) {
+  Replaced before{grid_->hand_made(), origin_};
   grid_->load_csv(path.toStdString());
-  csv_ = path;
-  const QSignalBlocker quiet_p(ranks_), quiet_m(micro_batches_), quiet_v(chunks_);
-  ranks_->setValue(grid_->schedule().shape.ranks);
-  micro_batches_->setValue(grid_->schedule().shape.micro_batches);
-  chunks_->setValue(grid_->schedule().shape.chunks);
+  if (!before.table.moves.empty()) replaced_.push_back(std::move(before));
+  origin_ = {{}, path};
+  show_controls(origin_, grid_->schedule().shape);
   grid_->set_times(times());
 }
 
@@ -215,22 +255,28 @@ void SchedulePanel::save_csv(const QString& path) const {
 }
 
 void SchedulePanel::show_verdict() {
-  const Theme theme = current_theme();
   const FamilyEntry* const entry = find_schedule(name_->currentText().toStdString());
-  if (!csv_.isEmpty()) {
-    summary_->setText(csv_);
+  if (!origin_.csv.isEmpty()) {
+    summary_->setText(tr("The file %1, whose p, m and v are its own; pick a schedule to leave it").arg(origin_.csv));
   } else if (entry != nullptr) {
     summary_->setText(QString("%1 (%2)").arg(entry->summary, entry->source));
   }
-  undo_->setEnabled(grid_->can_undo());
-  figures_->setText(grid_->empty() ? QString() : figures_text(grid_->analysis()));
+  const bool at_moves = grid_->can_undo() || replaced_.empty();
+  undo_->setText(at_moves ? tr("&Undo move") : tr("Back to my &moves"));
+  undo_->setToolTip(at_moves
+                        ? tr("Puts the last moved operation back")
+                        : tr("The table with the operations that you moved, as it was before another took its place"));
+  undo_->setEnabled(grid_->can_undo() || !replaced_.empty());
   const bool refused = has_errors(grid_->refusals());
   const Findings& findings = refused ? grid_->refusals() : grid_->verdict();
   const bool wrong = refused || has_errors(findings);
+  figures_->setText(grid_->empty() ? QString()
+                    : wrong        ? tr("no figures: as it stands the schedule does not run to its end")
+                                   : figures_text(grid_->analysis()));
   if (findings.empty()) {
     verdict_->setText(tr("\u2713 %1 operations proved: complete, in order, every message matched, no deadlock")
                           .arg(grid_->operations()));
-    return set_colour(verdict_, theme.good);
+    return set_ink(verdict_, Ink::good);
   }
   QStringList lines;
   for (std::size_t i = 0; i < std::min<std::size_t>(findings.size(), 4); ++i) {
@@ -241,7 +287,7 @@ void SchedulePanel::show_verdict() {
   }
   if (findings.size() > 4) lines.append(tr("and %1 more").arg(findings.size() - 4));
   verdict_->setText(lines.join("\n"));
-  set_colour(verdict_, wrong ? theme.bad : theme.warning);
+  set_ink(verdict_, wrong ? Ink::bad : Ink::warning);
 }
 
 }  // namespace stagecraft::gui

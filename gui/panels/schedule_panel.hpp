@@ -26,7 +26,7 @@ class SchedulePanel : public QWidget {
   /// Throws InputError.
   void load_csv(const QString& path);
   void save_csv(const QString& path) const;
-  QString csv_path() const { return csv_; }
+  QString csv_path() const { return origin_.csv; }
 
  Q_SIGNALS:
   void load_wanted();
@@ -34,7 +34,21 @@ class SchedulePanel : public QWidget {
   void status(const QString& text);
 
  private:
+  /// What a table came from: a schedule of the family, or a file.
+  struct Origin {
+    QString name, csv;
+  };
+  struct Replaced {
+    HandMade table;
+    Origin origin;
+  };
   void build_controls();
+  void allow_shape(const FamilyEntry* entry);
+  void show_controls(const Origin& origin, const PipelineShape& shape);
+  void take_times();
+  void keep_moves();
+  void undo();
+  void describe(Slot slot);
   void generate();
   void show_verdict();
   StageTimes times() const;
@@ -49,7 +63,8 @@ class SchedulePanel : public QWidget {
   QLabel *summary_, *verdict_, *figures_, *selection_;
   QPushButton *undo_, *as_table_;
   QWidget* controls_;
-  QString csv_;
+  Origin origin_;
+  std::vector<Replaced> replaced_;  // tables with moves, which others took the place of
 };
 
 }  // namespace stagecraft::gui

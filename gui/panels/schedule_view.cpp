@@ -44,6 +44,10 @@ ScheduleView::ScheduleView(ScheduleGrid& grid, QWidget* parent) : QAbstractScrol
   setAccessibleName(tr("Schedule over time; its table twin is beside it"));
   connect(&grid_, &ScheduleGrid::changed, this, [this] {
     if (grid_.name_of(selected_).isEmpty()) selected_ = {};
+    if (grid_.name_of(dragged_).isEmpty()) {
+      dragged_ = {};
+      drop_at_ = -1;
+    }
     layout();
     viewport()->update();
   });

@@ -11,7 +11,7 @@
 #include "base/json_reader.hpp"
 #include "gui/panels/flow_layout.hpp"
 #include "gui/process/program.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 namespace {
@@ -32,11 +32,11 @@ class Card : public QPushButton {
     column->setContentsMargins(14, 10, 14, 12);
     column->setSpacing(3);
     auto* const title = new QLabel(card.name, this);
-    title->setFont(scaled_font(1.02, QFont::DemiBold));
+    set_text_size(title, 1.02, QFont::DemiBold);
     auto* const text = new QLabel(card.description, this);
     text->setWordWrap(true);
     text->setForegroundRole(QPalette::PlaceholderText);
-    text->setFont(scaled_font(0.92));
+    set_text_size(text, 0.92);
     text->setAlignment(Qt::AlignTop);
     for (QLabel* const label : {title, text}) {
       label->setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -80,14 +80,14 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
   column_->setSpacing(gap);
 
   auto* const title = new QLabel(tr("Rehearse a training step"), page);
-  title->setFont(scaled_font(2.1, QFont::DemiBold));
+  set_text_size(title, 2.1, QFont::DemiBold);
   auto* const lead = new QLabel(tr("Pick a scenario, change any setting, and see at once how long a step takes, where "
                                    "the time goes and whether it "
                                    "fits. Or drop a scenario, a trace or a schedule here."),
                                 page);
   lead->setWordWrap(true);
   lead->setForegroundRole(QPalette::PlaceholderText);
-  lead->setFont(scaled_font(1.08));
+  set_text_size(lead, 1.08);
   column_->addWidget(title);
   column_->addWidget(lead);
   auto* const buttons = new QHBoxLayout;
@@ -127,7 +127,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
 void StartPage::add_section(const QString& title, const QString& remark, const std::vector<ScenarioCard>& cards,
                             int columns) {
   auto* const heading = new QLabel(title, widget() == nullptr ? this : widget());
-  heading->setFont(scaled_font(1.3, QFont::DemiBold));
+  set_text_size(heading, 1.3, QFont::DemiBold);
   auto* const text = new QLabel(remark, heading->parentWidget());
   text->setForegroundRole(QPalette::PlaceholderText);
   column_->addSpacing(gap * 2);

@@ -6,7 +6,8 @@
 
 #include "gui/models/trace_area.hpp"
 #include "gui/panels/padded_delegate.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/elided_label.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 
@@ -18,7 +19,7 @@ TimelinePage::TimelinePage(QWidget* parent)
       critical_(new QToolButton(this)),
       interleaved_(new QToolButton(this)),
       all_(new QToolButton(this)),
-      title_(new QLabel(this)),
+      title_(new ElidedLabel(this)),
       shown_(new QLabel(this)),
       area_(new AreaModel(this)),
       area_table_(new QTableView(this)) {
@@ -29,8 +30,13 @@ TimelinePage::TimelinePage(QWidget* parent)
   search_->setAccessibleName(tr("Find an operation"));
   search_->setClearButtonEnabled(true);
   filter_->setToolTip(tr("Words that a row has to contain: rank 3, node1 pipeline"));
-  for (QLineEdit* const line : {filter_, search_})
-    line->setFixedWidth(QFontMetrics(font()).horizontalAdvance("Filter rows") * 2);
+  follow_look(this, [this] {
+    const int words = QFontMetrics(QApplication::font()).horizontalAdvance("Filter rows");
+    for (QLineEdit* const line : {filter_, search_}) {
+      line->setMinimumWidth(words + 20);
+      line->setMaximumWidth(2 * words);
+    }
+  });
   critical_->setText(tr("Critical path"));
   critical_->setCheckable(true);
   critical_->setToolTip(
@@ -50,7 +56,8 @@ TimelinePage::TimelinePage(QWidget* parent)
   area_table_->setItemDelegate(new PaddedDelegate(area_table_));
   area_table_->setShowGrid(false);
   area_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  area_table_->setMaximumHeight(QFontMetrics(font()).height() * 9);
+  set_row_height(area_table_, 10);
+  follow_look(this, [this] { area_table_->setMaximumHeight(QFontMetrics(QApplication::font()).height() * 9); });
   area_table_->hide();
 
   auto* const bar = new QHBoxLayout;

@@ -3,6 +3,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -10,7 +11,8 @@
 #include "gui/panels/breakdown_bar.hpp"
 #include "gui/panels/explanation_html.hpp"
 #include "gui/panels/padded_delegate.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
+#include "gui/theme/whole_column.hpp"
 #include "report/explain.hpp"
 #include "report/number_text.hpp"
 
@@ -26,7 +28,7 @@ class PartDelegate : public PaddedDelegate {
     PaddedDelegate::paint(painter, option, index);
     if (!has_swatch(index)) return;
     const QRect box(option.rect.left() + padding + 2, option.rect.center().y() - 5, 12, 12);
-    painter->fillRect(box, brush_of(model_.classes()[static_cast<std::size_t>(index.row())], current_theme().dark));
+    fill_part(*painter, box, model_.classes()[static_cast<std::size_t>(index.row())], current_theme().dark);
   }
 
  protected:
@@ -52,13 +54,14 @@ class PartDelegate : public PaddedDelegate {
 
 /// As high as its lines.
 void fit_height(QTableView& table) {
+  table.verticalHeader()->setDefaultSectionSize(QFontMetrics(QApplication::font()).height() + 11);
   const int lines = table.model()->rowCount() * table.verticalHeader()->defaultSectionSize();
   table.setMaximumHeight(table.horizontalHeader()->sizeHint().height() + lines + 4);
 }
 
 QLabel* heading(const QString& text, QWidget* parent) {
   auto* const label = new QLabel(text, parent);
-  label->setFont(scaled_font(1.1, QFont::DemiBold));
+  set_text_size(label, 1.1, QFont::DemiBold);
   return label;
 }
 
@@ -85,10 +88,9 @@ WhyPanel::WhyPanel(QWidget* parent)
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 11);
   table_->horizontalHeader()->setHighlightSections(false);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(BreakdownModel::part, QHeaderView::Stretch);
+  keep_column_whole(table_, BreakdownModel::part);
   table_->setAccessibleName(tr("Where the step goes"));
   table_->setTabKeyNavigation(false);
   text_->setAccessibleName(tr("Formula and inputs"));
@@ -108,6 +110,13 @@ WhyPanel::WhyPanel(QWidget* parent)
   memory_scroll->setWidgetResizable(true);
   memory_scroll->setFrameShape(QFrame::NoFrame);
   memory_->setAutoFillBackground(false);
+
+  follow_look(this, [this, memory_scroll] {
+    fit_height(*table_);
+    memory_->updateGeometry();
+    memory_scroll->setMinimumWidth(memory_->minimumSizeHint().width() +
+                                   memory_scroll->verticalScrollBar()->sizeHint().width());
+  });
 
   auto* const lower = new QSplitter(Qt::Horizontal, this);
   const auto boxed = [&](const QString& title, QWidget* widget) {

@@ -77,6 +77,22 @@ void AxisList::set_texts(const QStringList& texts) {
   judge();
 }
 
+void AxisList::show_axes(const std::vector<SweepAxis>& axes) {
+  std::vector<SweepAxis> here;
+  for (const AxisRow* const row : rows_) {
+    if (const auto axis = row->axis()) here.push_back(*axis);
+  }
+  const auto same = [](const SweepAxis& a, const SweepAxis& b) { return a.path == b.path && a.values == b.values; };
+  if (here.size() == rows_.size() && std::equal(here.begin(), here.end(), axes.begin(), axes.end(), same)) return;
+  QStringList texts;
+  for (const SweepAxis& axis : axes) {
+    QStringList values;
+    for (const std::string& value : axis.values) values.append(QString::fromStdString(value));
+    texts.append(QString::fromStdString(axis.path) + "=" + values.join(','));
+  }
+  set_texts(texts);
+}
+
 void AxisList::judge() {
   problem_.clear();
   search_problem_.clear();
@@ -87,7 +103,8 @@ void AxisList::judge() {
     if (const auto axis = row->axis()) {
       axes.push_back(*axis);
     } else {
-      problem_ = tr("%1: give values, as in 1,2,4 or 1..8 or 1..64*2").arg(row->text());
+      problem_ = row->why().isEmpty() ? tr("%1: give values, as in 1,2,4 or 1..8 or 1..64*2").arg(row->text())
+                                      : tr("%1: %2").arg(row->text().section('=', 0, 0), row->why());
     }
   }
   search_problem_ = problem_.isEmpty() ? why_no_search(axes) : problem_;

@@ -18,6 +18,8 @@ class AxisList : public QWidget {
   explicit AxisList(const std::vector<FormField>& fields, QWidget* parent = nullptr);
 
   QStringList texts() const;  // "batch.micro=1,2,4"; lines without a field are left out
+  /// Those of a sweep that ran before; what is written here for the same ones stays as it is written.
+  void show_axes(const std::vector<SweepAxis>& axes);
   void set_texts(const QStringList& texts);
   /// "" if a sweep over all of it can start.
   QString problem() const { return problem_; }

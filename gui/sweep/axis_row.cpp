@@ -2,22 +2,15 @@
 
 #include <QCompleter>
 #include <QHBoxLayout>
+#include <QRegularExpression>
+#include <QVBoxLayout>
 
 #include "base/input_error.hpp"
-#include "gui/models/point_text.hpp"
+#include "gui/models/axis_values.hpp"
 #include "gui/theme/combo.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
-namespace {
-
-/// As a sweep varies it: a schedule by its name alone.
-QString path_of(const FormField& field) {
-  return field.pointer == "/schedule/name" ? QString("schedule") : QString::fromStdString(dotted(field.pointer));
-}
-
-}  // namespace
-
 QString suggested_values(const FormField& field) {
   constexpr std::size_t most = 8;
   if (field.kind == FieldKind::boolean) return "false,true";
@@ -39,15 +32,21 @@ AxisRow::AxisRow(const std::vector<FormField>& fields, const QString& text, QWid
       fields_(fields),
       path_(new Combo(this)),
       values_(new QLineEdit(this)),
-      verdict_(new QLabel(this)) {
+      verdict_(new QLabel(this)),
+      why_(new QLabel(this)) {
   path_->setEditable(true);
   path_->setInsertPolicy(QComboBox::NoInsert);
   path_->setAccessibleName(tr("Field to vary"));
   path_->setToolTip(tr("A field of the scenario, as --set takes it"));
   path_->setMinimumContentsLength(22);
+  follow_look(this, [this] {
+    const QFontMetrics metrics(QApplication::font());
+    path_->setMinimumWidth(metrics.horizontalAdvance("parallel.tensor") + 44);
+    values_->setMinimumWidth(metrics.horizontalAdvance("1..64*2") + 20);
+  });
   path_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   for (const FormField& field : fields_) {
-    path_->addItem(path_of(field));
+    path_->addItem(axis_path(field));
     path_->setItemData(path_->count() - 1, QString::fromStdString(field.description), Qt::ToolTipRole);
   }
   path_->completer()->setFilterMode(Qt::MatchContains);
@@ -59,15 +58,23 @@ AxisRow::AxisRow(const std::vector<FormField>& fields, const QString& text, QWid
   const qsizetype equals = text.indexOf('=');
   path_->setEditText(equals < 0 ? text : text.left(equals));
   if (equals >= 0) values_->setText(text.mid(equals + 1));
-  verdict_->setMinimumWidth(QFontMetrics(font()).horizontalAdvance("100000 values"));
+  follow_look(verdict_,
+              [this] { verdict_->setMinimumWidth(verdict_->fontMetrics().horizontalAdvance("100 values ")); });
   auto* const remove = new QPushButton(QString::fromUtf8("\u2715"), this);
   remove->setProperty("kind", "quiet");
   remove->setAccessibleName(tr("Do not vary this field"));
   remove->setToolTip(remove->accessibleName());
   connect(remove, &QPushButton::clicked, this, &AxisRow::removed);
 
-  auto* const row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  why_->setTextFormat(Qt::PlainText);
+  why_->setWordWrap(true);
+  set_ink(why_, Ink::bad);
+  auto* const whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->setSpacing(gap - 6);
+  auto* const row = new QHBoxLayout;
+  whole->addLayout(row);
+  whole->addWidget(why_);
   row->setSpacing(gap - 2);
   row->addWidget(path_, 3);
   row->addWidget(values_, 4);
@@ -87,10 +94,14 @@ std::optional<SweepAxis> AxisRow::axis() const {
   return axis_;
 }
 
+QString AxisRow::why() const {
+  return why_->text();
+}
+
 void AxisRow::suggest() {
   if (!values_->text().trimmed().isEmpty()) return;
   for (const FormField& field : fields_)
-    if (path_of(field) == path_->currentText()) values_->setText(suggested_values(field));
+    if (axis_path(field) == path_->currentText()) values_->setText(suggested_values(field));
 }
 
 void AxisRow::judge() {
@@ -100,19 +111,23 @@ void AxisRow::judge() {
     words = path_->currentText().trimmed().isEmpty() ? tr("no field yet") : tr("no values yet");
   } else {
     try {
-      axis_ = parse_axis(text().toStdString());
-      words = axis_->values.size() == 1 ? tr("1 value") : tr("%1 values").arg(axis_->values.size());
+      SweepAxis axis = parse_axis(text().toStdString());
+      if (const FormField* const field = field_of_axis(fields_, axis.path)) why = why_not(*field, axis);
+      if (why.isEmpty()) axis_ = std::move(axis);
+      words = !axis_                      ? tr("cannot be")
+              : axis_->values.size() == 1 ? tr("1 value")
+                                          : tr("%1 values").arg(axis_->values.size());
     } catch (const InputError& error) {
       words = tr("cannot be");
       why = QString::fromStdString(error.what());
+      why.remove(QRegularExpression("^--vary: ([^ ]*: )?"));  // the row names the field
     }
   }
   verdict_->setText(words);
-  verdict_->setToolTip(why);
+  why_->setText(why);
+  why_->setVisible(!why.isEmpty());
   values_->setAccessibleDescription(why);
-  QPalette colours = verdict_->palette();
-  colours.setColor(QPalette::WindowText, why.isEmpty() ? current_theme().faint : current_theme().bad);
-  verdict_->setPalette(colours);
+  set_ink(verdict_, why.isEmpty() ? Ink::faint : Ink::bad);
   Q_EMIT changed();
 }
 

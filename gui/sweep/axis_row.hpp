@@ -21,6 +21,7 @@ class AxisRow : public QWidget {
 
   QString text() const;                   // "batch.micro=1,2,4"
   std::optional<SweepAxis> axis() const;  // none while something is wrong
+  QString why() const;                    // what is wrong with the values; "" if nothing is, or there are none yet
   QLineEdit& values() { return *values_; }
   QComboBox& path() { return *path_; }
 
@@ -35,7 +36,7 @@ class AxisRow : public QWidget {
   const std::vector<FormField>& fields_;
   QComboBox* path_;
   QLineEdit* values_;
-  QLabel* verdict_;
+  QLabel *verdict_, *why_;
   std::optional<SweepAxis> axis_;
 };
 

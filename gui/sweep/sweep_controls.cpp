@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 
 #include "gui/panels/flow_layout.hpp"
+#include "gui/panels/tall_page.hpp"
 #include "gui/sweep/sweep_page.hpp"
 #include "gui/theme/combo.hpp"
 #include "gui/theme/progress_line.hpp"
@@ -54,21 +55,19 @@ QWidget* SweepPage::build_controls() {
   where->setSpacing(gap - 2);
   where->addWidget(output_, 1);
   where->addWidget(browse);
-  auto* const grid = new QGridLayout;
+  auto* const how = new QWidget;
+  auto* const grid = new QGridLayout(how);
+  grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(gap);
   grid->setVerticalSpacing(gap - 4);
   grid->addWidget(faint_label(tr("Points"), how_), 0, 0);
   grid->addWidget(how_, 0, 1);
   grid->addWidget(faint_label(tr("Results"), output_), 1, 0);
   grid->addLayout(where, 1, 1);
-  grid->setRowStretch(2, 1);
-  auto* const left = new QVBoxLayout;
-  left->addWidget(axes_);
-  left->addStretch(1);
-  auto* const upper = new QHBoxLayout;
-  upper->setSpacing(3 * gap);
-  upper->addLayout(left, 3);
-  upper->addLayout(grid, 2);
+  auto* const upper = new QWidget;
+  auto* const parts = new FlowLayout(gap, upper);
+  parts->addWidget(axes_);
+  parts->addWidget(how);
 
   auto* const buttons = new QWidget;
   auto* const flow = new FlowLayout(gap, buttons);
@@ -77,7 +76,7 @@ QWidget* SweepPage::build_controls() {
   auto* const column = new QVBoxLayout(controls);
   column->setContentsMargins(gap * 2, gap + 4, gap * 2, gap - 2);
   column->setSpacing(gap - 2);
-  column->addLayout(upper);
+  column->addWidget(upper);
   column->addWidget(buttons);
   column->addWidget(progress_);
   column->addWidget(state_);
@@ -105,8 +104,12 @@ void SweepPage::build() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(message_);
-  column->addWidget(build_controls());
-  column->addWidget(down, 1);
+  auto* const parts = new QVBoxLayout;
+  parts->setContentsMargins(0, 0, 0, 0);
+  parts->setSpacing(0);
+  parts->addWidget(build_controls());
+  parts->addWidget(down, 1);
+  column->addWidget(make_tall_page(parts, this), 1);
 }
 
 void SweepPage::connect_parts() {
@@ -145,6 +148,7 @@ void SweepPage::connect_parts() {
                     : done.total > 0 ? tr("%1 of %2 points; %3").arg(done.done).arg(done.total).arg(shown_file_)
                                      : tr("%1 points; %2").arg(points_.rowCount()).arg(shown_file_));
     if (!problem.isEmpty()) message_->tell(problem, true);
+    if (problem.isEmpty() && shows_axes_) show_axes_of_points();
     table_->fit_columns();
     show_buttons();
   });

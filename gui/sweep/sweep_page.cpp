@@ -106,6 +106,7 @@ void SweepPage::start(SweepKind kind) {
   }
   begun_text_ = document_.text();
   begun_path_ = document_.path();
+  shown_before_ = shown_file_ == order.journal || shown_file_ == order.output ? QString() : shown_file_;
   points_.set_table({});
   launch(order, false);
 }
@@ -142,6 +143,17 @@ void SweepPage::resume() {
 void SweepPage::open(const QString& path) {
   if (run_.busy()) return message_->tell(tr("A sweep is running; cancel it first."), true);
   message_->hide();
+  shows_axes_ = true;
+  read_points(path);
+}
+
+void SweepPage::restore(const QString& path) {
+  if (run_.busy()) return;
+  shows_axes_ = false;
+  read_points(path);
+}
+
+void SweepPage::read_points(const QString& path) {
   begun_text_.clear();
   begun_path_.clear();
   points_.set_table({});
@@ -149,6 +161,22 @@ void SweepPage::open(const QString& path) {
   say(tr("reading %1\u2026").arg(path));
   run_.open(path);
   show_buttons();
+}
+
+/// A sweep's; of a search the values that it was restricted to, which its journal alone tells.
+void SweepPage::show_axes_of_points() {
+  const PointTable& table = points_.table();
+  try {
+    if (run_.order()) {
+      std::vector<SweepAxis> axes;
+      for (const QString& text : run_.order()->axes) axes.push_back(parse_axis(text.toStdString()));
+      axes_->show_axes(axes);
+    } else if (count_points(table.axes) == static_cast<std::int64_t>(table.points.size())) {
+      axes_->show_axes(table.axes);
+    }
+  } catch (const InputError&) {
+    // Axes that cannot be written in a row stay those of the file alone.
+  }
 }
 
 void SweepPage::ended(int exit_code, const QString& errors) {
@@ -166,6 +194,8 @@ void SweepPage::ended(int exit_code, const QString& errors) {
   } else {
     say(sweep && done.total > 0 ? tr("%1 of %2 points").arg(done.done).arg(done.total) : QString());
     message_->tell(failure_text(order.kind, exit_code, errors), true);
+    // What fails before its first point takes nothing away, and an earlier sweep can still be resumed.
+    if (sweep && done.total == 0 && QFile::exists(shown_before_)) restore(shown_before_);
   }
   table_->fit_columns();
   show_buttons();

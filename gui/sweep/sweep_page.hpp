@@ -29,6 +29,8 @@ class SweepPage : public QWidget {
   void resume();
   /// Points of a sweep that ran before: its journal, or the JSON of a sweep or search.
   void open(const QString& path);
+  /// The same with the fields to vary as they stand: those of the last session.
+  void restore(const QString& path);
   /// The scenario with this point's values into the form, as one step of undo.
   void take(int row);
 
@@ -68,6 +70,8 @@ class SweepPage : public QWidget {
   void launch(const SweepOrder& order, bool resume);
   void ended(int exit_code, const QString& errors);
   void say(const QString& text);
+  void read_points(const QString& path);
+  void show_axes_of_points();
   struct Base {
     std::string text, path;
     bool open = false;  // it is what the form shows
@@ -80,7 +84,9 @@ class SweepPage : public QWidget {
   SweepRun run_;
   std::string begun_text_, begun_path_;  // the scenario that the points are of; "" if they come from a file
   QString shown_file_;
+  QString shown_before_;  // the points that stood here when a sweep was started
   bool cancelled_ = false;
+  bool shows_axes_ = false;  // those of the file that is being opened
 
   MessageBar* message_ = nullptr;
   AxisList* axes_ = nullptr;

@@ -6,7 +6,7 @@
 
 #include "gui/panels/flow_layout.hpp"
 #include "gui/panels/padded_delegate.hpp"
-#include "gui/theme/theme.hpp"
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 namespace {
@@ -95,7 +95,7 @@ SweepTable::SweepTable(SweepPointsModel& model, QWidget* parent)
   view_->setItemDelegate(new PaddedDelegate(view_));
   view_->verticalHeader()->hide();
   view_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  view_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 10);
+  set_row_height(view_, 10);
   view_->horizontalHeader()->setHighlightSections(false);
   view_->horizontalHeader()->setStretchLastSection(true);
   view_->setSortingEnabled(true);
@@ -121,6 +121,12 @@ SweepTable::SweepTable(SweepPointsModel& model, QWidget* parent)
     fit_columns();
   });
   show_counts();
+  follow_look(this, [this] { fit_columns(); });
+}
+
+void SweepTable::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (model_.rowCount() == 0) fit_columns();  // to the titles, whose fonts are known only now
 }
 
 void SweepTable::set_filter(SweepFilter filter) {

@@ -33,6 +33,9 @@ class SweepTable : public QWidget {
   void row_chosen(int row);
   void row_taken(int row);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void show_counts();
 

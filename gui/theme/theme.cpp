@@ -2,7 +2,10 @@
 
 #include <QPalette>
 #include <QStyleFactory>
+#include <algorithm>
 #include <cmath>
+
+#include "gui/theme/look.hpp"
 
 namespace stagecraft::gui {
 namespace {
@@ -76,6 +79,8 @@ QPushButton:hover, QToolButton:hover { background: @hover; }
 QPushButton:pressed, QToolButton:pressed { background: @border; }
 QPushButton:focus, QToolButton:focus { border: 1px solid @accent; }
 QPushButton:disabled, QToolButton:disabled { color: @faint; background: @window; }
+QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { color: @faint; background: @window; }
+QPushButton:checked, QToolButton:checked { background: @accent; color: @accent_ink; border: 1px solid @accent; }
 QPushButton[kind="primary"] { background: @accent; color: @accent_ink; border: 1px solid @accent; }
 QPushButton[kind="primary"]:disabled { background: @border; border-color: @border; color: @faint; }
 QPushButton[kind="quiet"] { background: transparent; border: 1px solid transparent; color: @faint; padding: 2px 6px; }
@@ -158,6 +163,22 @@ void apply_theme(QApplication& application, const Theme& theme) {
   QApplication::setStyle(QStyleFactory::create("Fusion"));
   QApplication::setPalette(palette_of(theme));
   application.setStyleSheet(filled(theme));
+  renew_look();
+}
+
+double set_text_scale(QApplication& application, double wanted) {
+  const double scale = wanted > 0 ? std::clamp(wanted, 0.6, 3.0) : 1.0;
+  constexpr const char* key = "text_size_of_the_platform";
+  QFont font = QApplication::font();
+  const bool points = font.pointSizeF() > 0;
+  if (!application.property(key).isValid())
+    application.setProperty(key, points ? font.pointSizeF() : static_cast<double>(font.pixelSize()));
+  const double size = application.property(key).toDouble() * scale;
+  points ? font.setPointSizeF(size) : font.setPixelSize(static_cast<int>(std::lround(size)));
+  QApplication::setFont(font);
+  application.setStyleSheet(application.styleSheet());  // its lengths in em
+  renew_look();
+  return scale;
 }
 
 Theme current_theme() {

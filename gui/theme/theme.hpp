@@ -23,6 +23,10 @@ bool desktop_is_dark();
 /// Fusion style, palette and style sheet for the whole program.
 void apply_theme(QApplication& application, const Theme& theme);
 
+/// Text of the whole program, in proportion to the size that the platform gave. Gives back the scale taken, which is
+/// 0.6 to 3, and 1 for what is no scale.
+double set_text_scale(QApplication& application, double wanted);
+
 /// The theme that is applied now, read off the palette of the program.
 Theme current_theme();
 

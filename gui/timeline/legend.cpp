@@ -10,7 +10,11 @@ namespace stagecraft::gui {
 namespace {
 
 constexpr double period = 5;  // of a hatch, in pixels
-constexpr double swatch = 11, spacing = 18, margin = 12, line = 20;
+constexpr double swatch = 11, spacing = 18, margin = 12, least_line = 20;
+
+double line_height(const QFontMetricsF& metrics) {
+  return std::max(least_line, std::ceil(metrics.height()) + 3);
+}
 
 double entry_width(const QFontMetricsF& metrics, const LegendEntry& entry) {
   return swatch + 6 + metrics.horizontalAdvance(entry.text) + spacing;
@@ -66,7 +70,7 @@ int legend_height(const TimelineView& view, int width) {
     }
     x += w;
   }
-  return static_cast<int>(lines * line) + 8;
+  return static_cast<int>(lines * line_height(metrics)) + 8;
 }
 
 void fill_hatched(QPainter& painter, QRectF rect, QRgb fill, QRgb hatch) {
@@ -87,6 +91,7 @@ void paint_legend(QPainter& painter, QRectF area, const TimelineView& view) {
   painter.fillRect(area, QColor(view.palette.header));
   painter.setFont(view.font);
   const QFontMetricsF metrics(view.font);
+  const double line = line_height(metrics);
   double x = area.left() + margin, y = area.top() + 4;
   for (const LegendEntry& entry : legend_of(view)) {
     const double w = entry_width(metrics, entry);

@@ -67,13 +67,16 @@ std::vector<MemoryNote> memory_notes(const TimelineView& view, const Layout& lay
     return QRectF(std::clamp(left, rect.left() + 1, std::max(rect.left() + 1, rect.right() - width - side)),
                   std::clamp(top, rect.top(), rect.bottom() - height), width, height);
   };
+  const auto cut = [&](const std::string& text) {
+    return metrics.elidedText(QString::fromStdString(text), Qt::ElideRight, rect.width() - 3 * side - 1);
+  };
   if (scale.limit_bytes > 0) {
-    const QString text = QStringLiteral("usable ") + QString::fromStdString(bytes_text(scale.limit_bytes));
+    const QString text = cut("usable " + bytes_text(scale.limit_bytes));
     notes.push_back({text, place(text, rect.right(), limit_y(rect, scale) + 1), view.palette.limit});
   }
   const QPointF peak = peak_of(view, row, rect, *curve, scale);
   if (!in_view(peak, rect)) return notes;
-  const QString text = QStringLiteral("peak ") + QString::fromStdString(peak_text(*curve));
+  const QString text = cut("peak " + peak_text(*curve));
   QRectF box = place(text, peak.x() + aside - side, peak.y() + 2);
   // Where there is little memory the place under the point is not in the row: the note stands beside it.
   if (!notes.empty() && box.intersects(notes.front().box)) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "trace/pair_ranks.hpp"
+
 namespace stagecraft::gui {
 namespace {
 
@@ -81,9 +83,23 @@ class Builder {
   }
 
   void interleaved() {
-    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::pair<std::size_t, const RankGroup*>>> by_rank;
+    // Ranks of A in their order, each with its partners; what has none comes after the rank before it.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::pair<std::size_t, const RankGroup*>>> by_rank;
     for (std::size_t source = 0; source < groups_.size(); ++source) {
-      for (const RankGroup& group : groups_[source]) by_rank[{0, group.rank}].push_back({source, &group});
+      std::map<std::int32_t, std::int32_t> partner;
+      if (source > 0) {
+        for (const RankPair& pair : pair_ranks(traces_[0]->trace, traces_[source]->trace)) partner[pair.b] = pair.a;
+      }
+      std::pair<std::int64_t, std::int64_t> place{-1, 0};
+      for (const RankGroup& group : groups_[source]) {
+        const auto found = partner.find(group.rank);
+        if (source > 0 && found == partner.end()) {
+          ++place.second;
+        } else {
+          place = {source == 0 ? group.rank : found->second, 0};
+        }
+        by_rank[place].push_back({source, &group});
+      }
     }
     for (const auto& [key, members] : by_rank) {
       for (const auto& [source, group] : members) rank(source, *group);

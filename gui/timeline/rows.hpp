@@ -33,7 +33,7 @@ struct RowOptions {
   std::string filter;      // "" or words that a row's id, label or stage has to contain: "rank 3", "node1 pipeline"
   bool memory = true;      // a memory row under every open rank
   int rank_height = 24;    // logical pixels
-  bool interleave = true;  // of two traces: rank by rank, else one after the other
+  bool interleave = true;  // of two traces: each rank over its partner, else one after the other
 };
 
 /// Ids folded at first: the lanes of every rank if there are more than a screenful.

@@ -7,6 +7,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "gui/theme/look.hpp"
 #include "gui/timeline/describe.hpp"
 #include "gui/timeline/paint_cache.hpp"
 #include "gui/timeline/paint_timeline.hpp"
@@ -16,7 +17,8 @@
 namespace stagecraft::gui {
 namespace {
 
-constexpr double drag_from = 4;  // pixels before a click becomes a drag
+constexpr double drag_from = 4;   // pixels before a click becomes a drag
+constexpr int largest_text = 16;  // pixels that the rows, whose heights stay, have room for
 
 }  // namespace
 
@@ -29,8 +31,12 @@ TimelineWidget::TimelineWidget(QWidget* parent)
   setAccessibleName(tr("Timeline"));
   viewport()->setMouseTracking(true);
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
-  view_.font = font();
-  if (view_.font.pixelSize() < 0) view_.font.setPixelSize(std::max(11, QFontInfo(font()).pixelSize()));
+  follow_look(this, [this] {
+    view_.font = QApplication::font();
+    view_.font.setPixelSize(std::clamp(QFontInfo(view_.font).pixelSize(), 11, largest_text));
+    if (!view_.sources.empty()) update_scroll_bars();
+    changed();
+  });
   view_.palette = make_palette(palette().color(QPalette::Window).lightness() < 128);
   make_commands();
 }

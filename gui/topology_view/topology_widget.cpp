@@ -2,6 +2,8 @@
 
 #include <QtWidgets>
 
+#include "gui/theme/look.hpp"
+#include "gui/theme/whole_column.hpp"
 #include "gui/topology_view/paint_topology.hpp"
 
 namespace stagecraft::gui {
@@ -11,7 +13,7 @@ namespace {
 class Canvas : public QWidget {
  public:
   explicit Canvas(QWidget* parent) : QWidget(parent) {
-    setMinimumSize(320, 220);
+    setMinimumSize(200, 100);
     setAccessibleName(QStringLiteral("Topology"));
   }
   TopologyPicture picture;
@@ -44,7 +46,7 @@ struct TopologyWidget::State {
     canvas->picture.palette = palette;
     headline->setText(topology == nullptr ? QString()
                       : loaded == nullptr ? QStringLiteral("No trace is open: links are drawn without loads.")
-                                          : bottleneck_text(canvas->picture.loads, end_s - begin_s));
+                                          : bottleneck_text(canvas->picture.loads, end_s - begin_s, *loaded));
     canvas->setAccessibleDescription(headline->text());
     links->set_table(link_table(canvas->picture.loads));
     canvas->update();
@@ -56,6 +58,7 @@ TopologyWidget::TopologyWidget(QWidget* parent) : QWidget(parent), state_(std::m
   s.canvas = new Canvas(this);
   s.headline = new QLabel(this);
   s.headline->setContentsMargins(12, 8, 12, 8);
+  s.headline->setWordWrap(true);
   s.headline->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   s.links = new PlainTableModel(this);
   s.links->set_table(link_table({}));  // the columns
@@ -69,8 +72,8 @@ TopologyWidget::TopologyWidget(QWidget* parent) : QWidget(parent), state_(std::m
   table->setShowGrid(false);
   table->setAlternatingRowColors(true);
   table->verticalHeader()->hide();
-  table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
-  table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+  set_row_height(table, 6);
+  keep_column_whole(table, 0);
   table->setSortingEnabled(true);
   table->sortByColumn(4, Qt::DescendingOrder);
   auto* splitter = new QSplitter(Qt::Vertical, this);

@@ -16,8 +16,8 @@ FileKind kind_of_file(const QString& path) {
   if (!file.open(QIODevice::ReadOnly)) return FileKind::unknown;
   constexpr qint64 head_bytes = 64 * 1024;
   const QByteArray head = file.read(head_bytes).trimmed();
-  if (head.startsWith('[') || head.contains("\"traceEvents\"") || head.contains("\"schemaVersion\""))
-    return FileKind::trace;
+  if (head.startsWith('[')) return head.contains("\"ph\"") ? FileKind::trace : FileKind::unknown;  // Chrome's events
+  if (head.contains("\"traceEvents\"") || head.contains("\"schemaVersion\"")) return FileKind::trace;
   const bool journal = head.startsWith("{\"form\":\"stagecraft sweep journal") ||
                        head.startsWith("{\"form\":\"stagecraft search journal");
   if (journal || (head.contains("\"objectives\"") && head.contains("\"axes\""))) return FileKind::sweep;

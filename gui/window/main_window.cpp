@@ -9,6 +9,7 @@
 #include <QTimer>
 
 #include "gui/panels/padded_delegate.hpp"
+#include "gui/theme/look.hpp"
 #include "gui/timeline/palette.hpp"
 
 namespace stagecraft::gui {
@@ -21,13 +22,13 @@ constexpr const char* tab_titles[view_tab_count] = {"Timeline", "Why slow", "Top
 
 MainWindow::MainWindow(const Library& library, QWidget* parent) : QMainWindow(parent), evaluator_(library) {
   setAcceptDrops(true);
-  setMinimumSize(640, 420);
+  setMinimumSize(760, 480);
   resize(1440, 900);
   form_ = new FormPanel(document_, library);
   build_panels();
   build_menus();
   connect_panels();
-  show_palette();
+  follow_look(this, [this] { show_look(); });
   show_title();
   show_figures();
 }
@@ -55,15 +56,10 @@ void MainWindow::build_panels() {
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setShowGrid(false);
   table_->setItemDelegate(new PaddedDelegate(table_));
-  const QFontMetrics metrics(font());
-  table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("micro-batch") + 40);
-  table_->setColumnWidth(0, metrics.horizontalAdvance("OPTIMIZER_STEP") + 40);
-  table_->setColumnWidth(8, metrics.horizontalAdvance("pipeline communication") + 40);  // class
   table_->horizontalHeader()->setHighlightSections(false);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + 10);
   sweep_ = new SweepPage(document_, form_->model());
   QWidget* const pages[view_tab_count] = {timeline_, why_, topology_, compare_, schedule_, table_, sweep_};
   for (int i = 0; i < view_tab_count; ++i) tabs_->addTab(pages[i], tr(tab_titles[i]));
@@ -90,7 +86,6 @@ void MainWindow::build_panels() {
   across_->setStretchFactor(0, 0);
   across_->setStretchFactor(1, 1);
   across_->setCollapsible(1, false);
-  form_->setMinimumWidth(340);
   across_->setSizes({440, 1000});
   stack_->addWidget(start_);
   stack_->addWidget(across_);
@@ -114,6 +109,15 @@ void MainWindow::build_panels() {
   statusBar()->addPermanentWidget(state_);
 }
 
+void MainWindow::fit_table() {
+  const QFontMetrics metrics(QApplication::font());
+  if (table_->verticalHeader()->defaultSectionSize() == metrics.height() + 10) return;  // keeps what the user set
+  table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("micro-batch") + 40);
+  table_->setColumnWidth(0, metrics.horizontalAdvance("OPTIMIZER_STEP") + 40);
+  table_->setColumnWidth(8, metrics.horizontalAdvance("pipeline communication") + 40);  // class
+  table_->verticalHeader()->setDefaultSectionSize(metrics.height() + 10);
+}
+
 void MainWindow::connect_panels() {
   connect(start_, &StartPage::open, this, &MainWindow::open_path);
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
@@ -129,6 +133,7 @@ void MainWindow::connect_panels() {
   connect(&document_, &ScenarioDocument::file_changed, this, &MainWindow::show_title);
   connect(&evaluator_, &Evaluator::about_to_drop_traces, this, &MainWindow::drop_traces);
   connect(&evaluator_, &Evaluator::evaluated, this, [this] {
+    form_is_behind_ = true;
     show_headline();
     strip_->repaint();  // before the rest is brought up to date
     show_all_soon();
@@ -157,8 +162,13 @@ void MainWindow::connect_panels() {
   connect(schedule_, &SchedulePanel::status, this, [this](const QString& text) { message_->tell(text, true); });
   connect(run_, &RunPanel::measured, this, &MainWindow::open_trace);
   connect(run_, &RunPanel::calibrated, this, [this](const QString& path) {
-    if (const FormField* const field = form_->model().find("/calibration"))
+    const FormField* const field = form_->model().find("/calibration");
+    if (field == nullptr || !document_.is_open()) return;
+    try {
       document_.set_field(*field, path.toStdString());
+    } catch (const std::exception& error) {
+      report_problem(error);
+    }
   });
   connect(run_, &RunPanel::bundle_wanted, this, &MainWindow::bundle_dialog);
   connect(run_, &RunPanel::trace_wanted, this, &MainWindow::open_folder_dialog);
@@ -178,6 +188,7 @@ bool MainWindow::idle() const {
 void MainWindow::drop_traces() {
   shown_.clear();
   compared_ = false;
+  if (!opening_.busy()) described_->clear();  // it told of what was shown
   timeline_->show_traces({}, {});
   compare_->set_traces(nullptr, nullptr);
   topology_->set_topology(nullptr, nullptr);
@@ -197,6 +208,7 @@ void MainWindow::show_traces() {
   if (wanted == shown_) return;  // keeps where the user looks
   shown_ = wanted;
   compared_ = false;
+  if (!opening_.busy()) described_->clear();
   QString title;
   if (predicted != nullptr) {
     title =
@@ -228,8 +240,8 @@ void MainWindow::show_all_soon() {
 
 void MainWindow::show_all() {
   const Evaluation* const now = evaluator_.evaluation();
-  if (now != in_form_ && (now == nullptr || evaluator_.current())) {
-    in_form_ = now;
+  if (form_is_behind_ && (now == nullptr || evaluator_.current())) {
+    form_is_behind_ = false;
     form_->show_evaluation(now);
   }
   show_scenario_schedule();
@@ -340,6 +352,14 @@ void MainWindow::unpin() {
   show_figures();
 }
 
+void MainWindow::show_look() {
+  show_palette();
+  fit_table();
+  form_->show_evaluation(evaluator_.evaluation());
+  form_is_behind_ = false;
+  show_figures();
+}
+
 void MainWindow::show_palette() {
   const Palette palette = make_palette(current_theme().dark);
   timeline_->timeline().set_palette(palette);
@@ -348,6 +368,7 @@ void MainWindow::show_palette() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  form_->finish_typing();
   save_session();
   event->accept();
 }
@@ -360,15 +381,6 @@ void MainWindow::dropEvent(QDropEvent* event) {
   for (const QUrl& url : event->mimeData()->urls())
     if (url.isLocalFile()) open_path(url.toLocalFile());
   event->acceptProposedAction();
-}
-
-void MainWindow::changeEvent(QEvent* event) {
-  QMainWindow::changeEvent(event);
-  if (event->type() != QEvent::PaletteChange || timeline_ == nullptr) return;
-  show_palette();
-  form_->show_evaluation(evaluator_.evaluation());
-  in_form_ = evaluator_.evaluation();
-  show_figures();
 }
 
 }  // namespace stagecraft::gui

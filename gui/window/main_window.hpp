@@ -42,13 +42,16 @@ class MainWindow : public QMainWindow {
   void open_path(const QString& path);
   /// The whole session as it was left: geometry, files, unsaved edits, theme.
   void restore_session();
-  void save_session() const;
+  /// Edits of other windows that it finds unsaved are kept for a later start.
+  void save_session();
 
   void show_view(ViewTab tab);
   ViewTab shown_view() const { return static_cast<ViewTab>(tabs_->currentIndex()); }
   /// A picture of a view; throws InputError if it cannot be written.
   void export_view(ViewTab tab, const QString& path);
   void export_report(const QString& path);
+  /// The shown view as a picture or the report, by the ending. Throws InputError, also for another ending.
+  void export_file(const QString& path);
 
   void pin();
   void unpin();
@@ -73,7 +76,6 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
-  void changeEvent(QEvent* event) override;
 
  private:
   // main_window.cpp
@@ -89,6 +91,8 @@ class MainWindow : public QMainWindow {
   void show_scenario_schedule();
   void show_figures();
   void show_state();
+  void show_look();  // what depends on the theme and on the size of text
+  void fit_table();
   void show_palette();
   void show_title();
   void show_keys();
@@ -102,8 +106,15 @@ class MainWindow : public QMainWindow {
   void set_theme(ThemeChoice choice);
   void scale_text(double factor);
 
+  // session.cpp
+  void save_open_files();
+  bool open_unsaved(const QString& path, const QString& text);
+  void offer_drafts();
+
   // open_files.cpp
+  void leave_scenario(const QString& save_first, const QString& without, std::function<void()> then);
   void open_scenario(const QString& path);
+  void close_scenario();
   void load_scenario(const QString& path);
   void open_trace(const QString& path);
   void open_dialog();
@@ -121,10 +132,11 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Report> pinned_report_;
   std::unique_ptr<const LoadedTrace> pinned_trace_, measured_, opened_, copied_;  // the last two: of a job
   QString opened_problem_, measured_path_;
+  QString taken_over_;  // the unsaved text that the settings hold of this window
   QStringList recent_;
   std::vector<const LoadedTrace*> shown_;  // what the views hold
   bool compared_ = false;                  // the comparison holds them too
-  const Evaluation* in_form_ = nullptr;    // what the form shows
+  bool form_is_behind_ = false;            // there is an evaluation that the form does not show yet
   QTimer soon_;
   QString scheduled_;  // the scenario's schedule and shape that the editor started from
   ThemeChoice theme_ = ThemeChoice::system;

@@ -36,7 +36,7 @@ void MainWindow::build_menus() {
     show_figures();
     show_title();
   });
-  add_action(file, tr("&Close scenario"), QKeySequence::Close, [this] { document_.close(); });
+  add_action(file, tr("&Close scenario"), QKeySequence::Close, [this] { close_scenario(); });
   add_action(file, tr("&Quit"), QKeySequence("Ctrl+Q"), [this] { close(); });
 
   QMenu* const edit = menuBar()->addMenu(tr("&Edit"));
@@ -181,12 +181,8 @@ void MainWindow::set_theme(ThemeChoice choice) {
 }
 
 void MainWindow::scale_text(double factor) {
-  text_scale_ = std::clamp(text_scale_ * factor, 0.6, 3.0);
-  QFont font = QApplication::font();
-  font.setPointSizeF(std::clamp(font.pointSizeF() * factor, 6.0, 36.0));
-  QApplication::setFont(font);
-  message_->tell(tr("Text size %1 pt. Headings take it on at the next start.").arg(font.pointSizeF(), 0, 'f', 1),
-                 false);
+  text_scale_ = set_text_scale(*qApp, text_scale_ * factor);
+  message_->tell(tr("Text size %1 pt").arg(QFontInfo(QApplication::font()).pointSizeF(), 0, 'f', 1), false);
 }
 
 }  // namespace stagecraft::gui

@@ -20,6 +20,14 @@ namespace {
 
 constexpr qsizetype most_recent = 10;
 
+QStringList picture_endings() {
+  return {"png", "svg"};
+}
+
+QStringList report_endings() {
+  return {"json", "csv", "md", "txt"};
+}
+
 /// A dialog that goes away by itself.
 QFileDialog* file_dialog(QWidget* parent, const QString& title, const QString& filter) {
   auto* const dialog = new QFileDialog(parent, title, {}, filter);
@@ -63,15 +71,28 @@ void MainWindow::open_path(const QString& path) {
   }
 }
 
-void MainWindow::open_scenario(const QString& path) {
-  if (!document_.modified()) return load_scenario(path);
+/// Runs `then` at once if nothing would be lost by it, else when the user has said what becomes of the changes.
+void MainWindow::leave_scenario(const QString& save_first, const QString& without, std::function<void()> then) {
+  form_->finish_typing();
+  if (!document_.modified()) return then();
   message_->tell(tr("%1 has changes that are not saved.").arg(document_.name()), false,
-                 {{tr("Save, then open"),
-                   [this, path] {
+                 {{save_first,
+                   [this, then] {
                      save();
-                     if (!document_.modified()) load_scenario(path);
+                     if (!document_.modified()) then();
                    }},
-                  {tr("Open without saving"), [this, path] { load_scenario(path); }}});
+                  {without, then}});
+}
+
+void MainWindow::open_scenario(const QString& path) {
+  leave_scenario(tr("Save, then open"), tr("Open without saving"), [this, path] { load_scenario(path); });
+}
+
+void MainWindow::close_scenario() {
+  leave_scenario(tr("Save, then close"), tr("Close without saving"), [this] {
+    document_.close();
+    message_->hide();
+  });
 }
 
 void MainWindow::load_scenario(const QString& path) {
@@ -138,6 +159,7 @@ void MainWindow::open_folder_dialog() {
 
 void MainWindow::save() {
   if (!document_.is_open()) return;
+  form_->finish_typing();
   try {
     document_.save(document_.path());
   } catch (const std::exception& error) {
@@ -147,6 +169,7 @@ void MainWindow::save() {
 
 void MainWindow::save_as_dialog() {
   if (!document_.is_open()) return;
+  form_->finish_typing();
   QFileDialog* const dialog = file_dialog(this, tr("Save the scenario as"), tr("Scenarios (*.json)"));
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setDefaultSuffix("json");
@@ -171,24 +194,40 @@ void MainWindow::export_view(ViewTab tab, const QString& path) {
 void MainWindow::export_report(const QString& path) {
   const Report* const report = evaluator_.report();
   if (report == nullptr) throw InputError(InputProblem{path.toStdString(), 0, 0, "", "no figures", "a report", ""});
-  const std::string text = path.endsWith(".json")  ? to_json(*report)
-                           : path.endsWith(".csv") ? to_csv(*report)
-                           : path.endsWith(".md")  ? to_markdown(*report)
-                                                   : to_text(*report, false);
+  const QString ending = QFileInfo(path).suffix().toLower();
+  const std::string text = ending == "json"  ? to_json(*report)
+                           : ending == "csv" ? to_csv(*report)
+                           : ending == "md"  ? to_markdown(*report)
+                                             : to_text(*report, false);
   write_file_whole(path.toStdString(), text);
 }
 
+void MainWindow::export_file(const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  if (picture_endings().contains(ending)) return export_view(shown_view(), path);
+  if (report_endings().contains(ending)) return export_report(path);
+  throw InputError(InputProblem{path.toStdString(), 0, 0, "",
+                                ending.isEmpty() ? "a name without an ending" : "the ending ." + ending.toStdString(),
+                                QString("a picture (.%1) or a report (.%2)")
+                                    .arg(picture_endings().join(", ."), report_endings().join(", ."))
+                                    .toStdString(),
+                                ""});
+}
+
 void MainWindow::export_dialog() {
-  QFileDialog* const dialog =
-      file_dialog(this, tr("Export"), tr("Picture of the view (*.png *.svg);;Report (*.json *.csv *.md *.txt)"));
+  const QString picture = tr("Picture of the view (*.%1)").arg(picture_endings().join(" *."));
+  const QString report = tr("Report (*.%1)").arg(report_endings().join(" *."));
+  QFileDialog* const dialog = file_dialog(this, tr("Export"), picture + ";;" + report);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
+  // The dialog appends it, so that it asks before it writes over the file of that name.
+  const auto follow = [dialog, report](const QString& filter) {
+    dialog->setDefaultSuffix(filter == report ? report_endings().back() : picture_endings().front());
+  };
+  follow(picture);
+  connect(dialog, &QFileDialog::filterSelected, this, follow);
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
     try {
-      if (path.endsWith(".png") || path.endsWith(".svg")) {
-        export_view(shown_view(), path);
-      } else {
-        export_report(path);
-      }
+      export_file(path);
       described_->setText(tr("%1 written").arg(path));
     } catch (const std::exception& error) {
       report_problem(error);

@@ -1,6 +1,7 @@
 // The models behind the form: values with their origin, problems with fixes, undo, figures against a baseline.
 #include <QAbstractItemModelTester>
 #include <QTemporaryDir>
+#include <QTest>
 #include <catch2/catch.hpp>
 
 #include "base/file_io.hpp"
@@ -14,6 +15,8 @@
 #include "gui/models/problem.hpp"
 #include "gui/models/scenario_document.hpp"
 #include "gui/panels/form_panel.hpp"
+#include "report/explain.hpp"
+#include "report/figures.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::gui;
@@ -97,6 +100,15 @@ TEST_CASE("lists of numbers and of words are fields too") {
   CHECK(after.done->report.step_time_s.value < 0.5 * before.done->report.step_time_s.value);
 }
 
+TEST_CASE("whatever is typed into a number is a number of JSON or a string") {
+  const std::vector<FormField> all = fields();
+  const FormField &length = field(all, "/sequence_length"), &partition = field(all, "/parallel/partition");
+  for (const char* number : {"8", "-1", "1e3", "2.5", "0", "1E-3"}) CHECK(literal_of(length, number) == number);
+  for (const char* none : {"1e", "2.", "01", "+2", "--1", "-", "1 2", " 8", "8 ", "1e999", "0x10", ".5", "1,2", "NaN"})
+    CHECK(literal_of(length, none) == json_string(none));
+  CHECK(literal_of(partition, "1e,2 01") == "[\"1e\", 2, \"01\"]");
+}
+
 TEST_CASE("fields of the model show what the library says") {
   const std::string path = scenarios + "llama-3-8b-one-node.json";
   const auto values = field_values(read_file(path), path, fields(), nullptr, library());
@@ -157,6 +169,47 @@ TEST_CASE("edits are undone and redone, and typing on in one field is one step")
   CHECK_FALSE(document.modified());
   document.undo_stack().redo();
   CHECK(value_at(document.text(), "/batch/global") == "128");
+}
+
+TEST_CASE("edits of one field after a pause are steps of their own, and a step has the title of its last value") {
+  ScenarioDocument document;
+  document.start(shipped("llama-3-8b-one-node.json"), scenarios + "llama-3-8b-one-node.json");
+  const std::vector<FormField> all = fields();
+  document.set_field(field(all, "/batch/global"), "1");
+  document.set_field(field(all, "/batch/global"), "128");
+  CHECK(document.undo_stack().undoText().toStdString() == field(all, "/batch/global").title + ": 128");
+  QTest::qWait(1100);
+  document.set_field(field(all, "/batch/global"), "64");
+  CHECK(document.undo_stack().count() == 2);
+  document.undo_stack().undo();
+  CHECK(value_at(document.text(), "/batch/global") == "128");
+}
+
+TEST_CASE("whole texts that follow each other are steps of their own") {
+  ScenarioDocument document;
+  document.start("{}", "a.json");
+  document.replace_text("{\"steps\": 1}", "Point 1");
+  document.replace_text("{\"steps\": 2}", "Point 2");
+  CHECK(document.undo_stack().count() == 2);
+}
+
+TEST_CASE("an edit that would leave no JSON is refused, as is one of no scenario, and the text stays") {
+  ScenarioDocument document;
+  const std::vector<FormField> all = fields();
+  CHECK_THROWS_AS(document.set_field(field(all, "/steps"), "1"), InputError);
+  CHECK_THROWS_AS(document.reset_field(field(all, "/steps")), InputError);
+  CHECK_FALSE(document.is_open());
+  document.start("{}", "a.json");
+  CHECK_THROWS_AS(document.replace_text("{\"steps\": 1e}", "broken"), InputError);
+  CHECK(document.text() == "{}");
+  CHECK_FALSE(document.modified());
+}
+
+TEST_CASE("a file with a byte order mark is edited like any other") {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(with_value(mark + "{\"steps\": 1}", "/steps", "2") == mark + "{\"steps\": 2}");
+  CHECK(without_value(mark + "{\"steps\": 1, \"x\": 2}", "/steps") == mark + "{\"x\": 2}");
+  CHECK(value_at(mark + "{\"steps\": 1}", "/steps") == "1");
 }
 
 TEST_CASE("saving keeps what the form does not know, also its layout") {
@@ -245,6 +298,11 @@ TEST_CASE("the headline tells better from worse against a pinned baseline") {
   CHECK(compared[2].trend == Trend::better);  // so the model FLOP/s rise
   CHECK(compared[5].trend == Trend::worse);   // and activations stay
   CHECK(compared[5].alarm == !after.done->report.fits);
+  CHECK(explanation(alone[4].key.toStdString(), before.done->report).inputs.size() == exposed_classes.size());
+  for (const HeadlineFigure& figure : alone) {
+    CAPTURE(figure.title.toStdString());
+    CHECK_NOTHROW(explanation(figure.key.toStdString(), before.done->report));
+  }
   const auto same = headline(before.done->report, &before.done->report);
   CHECK(same[0].trend == Trend::none);
 }

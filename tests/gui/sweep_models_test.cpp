@@ -7,6 +7,7 @@
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
+#include "gui/models/axis_values.hpp"
 #include "gui/models/journal_tail.hpp"
 #include "gui/models/json_edit.hpp"
 #include "gui/models/point_text.hpp"
@@ -341,4 +342,60 @@ TEST_CASE("the arrow of a sorted column stands beside its title, not over it") {
     CHECK(option.rect.contains(arrow));
     CHECK(arrow.width() >= 6);
   }
+}
+
+TEST_CASE("a value that its field cannot take is refused in its row, with the reason beside it") {
+  const std::vector<FormField> fields = form_fields({{}, {}, {}, {"1f1b", "gpipe"}, {}});
+  struct Line {
+    const char *axis, *reason;  // "": can be
+  };
+  const std::vector<Line> table = {
+      {"batch.micro=1..x", "1..x: a whole number from 1 to "},
+      {"batch.micro=1,2.5", "2.5: a whole number from 1 to "},
+      {"parallel.tensor=0,1", "0: a whole number from 1 to 1024 is expected"},
+      {"/parallel/tensor=1,2048", "2048: a whole number"},
+      {"zero_stage=0..4", "4: a whole number from 0 to 3 is expected"},
+      {"recompute=full,most", "most: one of none, selective, full"},
+      {"fused_kernels=yes,no", "yes: true or false is expected"},
+      {"gradient_bucket=1,2", "1: an amount with its unit"},
+      {"batch.micro=1..0", "a range whose first value is not above its last"},
+      {"batch.micro=1,,2", "no empty value"},
+      {"batch.micro=1..8*2", ""},
+      {"recompute=none,\"full\"", ""},
+      {"parallel.partition=uniform,[3,5]", ""},
+      {"schedule=1f1b,{\"name\": \"gpipe\"}", ""},
+      {"gradient_bucket=25 MB,100 MB", ""},
+      {"fused_kernels=true,false", ""},
+      {"/model/hidden=1024,2048", ""},
+      {"no.such.field=1,2", ""},  // the program knows all fields, the form does not
+  };
+  for (const Line& line : table) {
+    CAPTURE(line.axis);
+    AxisRow row(fields, line.axis);
+    row.show();
+    CAPTURE(row.why().toStdString());
+    const bool can_be = *line.reason == '\0';
+    CHECK(row.axis().has_value() == can_be);
+    CHECK(row.why().contains(line.reason));
+    CHECK(row.why().isEmpty() == can_be);
+    bool visible = false;
+    for (const QLabel* const label : row.findChildren<QLabel*>())
+      visible = visible || (label->isVisible() && !can_be && label->text() == row.why());
+    CHECK(visible != can_be);
+  }
+  AxisList list(fields);
+  list.set_texts({"parallel.tensor=1,2", "batch.micro=1..x"});
+  CHECK(list.problem().contains("batch.micro: 1..x: a whole number"));
+  CHECK(list.points() == 0);
+}
+
+TEST_CASE("the axes of opened results stand in the rows, as they are written there if they are the same") {
+  const std::vector<FormField> fields = form_fields({});
+  AxisList list(fields);
+  list.set_texts({"parallel.tensor=1..4*2", "batch.micro=1,2"});
+  list.show_axes({{"parallel.tensor", {"1", "2", "4"}}, {"batch.micro", {"1", "2"}}});
+  CHECK(list.texts() == QStringList{"parallel.tensor=1..4*2", "batch.micro=1,2"});
+  list.show_axes({{"zero_stage", {"0", "3"}}});
+  CHECK(list.texts() == QStringList{"zero_stage=0,3"});
+  CHECK(list.points() == 2);
 }

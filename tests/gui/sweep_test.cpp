@@ -436,3 +436,49 @@ TEST_CASE("a program that does not heed Ctrl+C is ended all the same") {
   CHECK(opened.page().state().startsWith("cancelled"));
   CHECK(opened.button("Start sweep")->isEnabled());
 }
+
+TEST_CASE("results that are opened bring their axes along, and the next session keeps those that were typed since") {
+  Sweeping opened;
+  opened.sweep(small);
+  opened.page().axes().set_texts({"zero_stage=0,1"});
+  opened.page().open(opened.output);
+  opened.wait_until_done();
+  CHECK(opened.page().axes().texts() == small);
+  CHECK(opened.page().axes().points() == opened.page().points().rowCount());
+  opened.page().axes().set_texts({"zero_stage=0,1"});
+  opened.window->save_session();
+  opened.window = std::make_unique<MainWindow>(default_library(""));
+  opened.window->evaluator().set_simulating(false);
+  opened.window->restore_session();
+  opened.wait_until_done();
+  CHECK(opened.page().points().rowCount() == 10);
+  CHECK(opened.page().axes().texts() == QStringList{"zero_stage=0,1"});
+}
+
+TEST_CASE("results without a journal bring the axes of a sweep along") {
+  Sweeping opened;
+  opened.sweep(small);
+  QFile::remove(opened.output + ".journal");
+  opened.page().axes().set_texts({"zero_stage=0,1"});
+  opened.page().open(opened.output);
+  opened.wait_until_done();
+  CHECK(opened.page().axes().texts() == small);
+}
+
+TEST_CASE("a sweep that fails before its first point leaves the earlier points and their Resume") {
+  Sweeping opened("gpt-1.7b-selene.json");
+  opened.replace_program("exec \"" STAGECRAFT_BINARY_DIR "/bin/stagecraft\" \"$@\" --workers 1\n");
+  opened.page().axes().set_texts(large);
+  opened.click("Start sweep");
+  REQUIRE(wait_for([&] { return opened.page().points().points().size() > 10 || !opened.page().busy(); }));
+  opened.click("Cancel");
+  opened.wait_until_done();
+  const int kept = opened.page().points().rowCount();
+  opened.page().set_output(opened.folder.filePath("other.json"));
+  opened.sweep({"batch.mirco=1,2"});
+  opened.wait_until_done();
+  CHECK(opened.page().message_bar().text().contains("mirco"));
+  CHECK(opened.page().points().rowCount() == kept);
+  CHECK(opened.page().axes().texts() == QStringList{"batch.mirco=1,2"});  // to be mended
+  CHECK(opened.button("Resume")->isEnabled());
+}

@@ -166,6 +166,61 @@ TEST_CASE("two traces are compared class by class, kind by kind, operation by op
   CHECK_FALSE(shift_to_operation(*a, *b, comparison, true, no_span));
 }
 
+TEST_CASE("what is shown as the same is equal, and a difference below a tenth of a percent is told as such") {
+  const auto a = pipeline_trace(2, 2);
+  const auto longer_by = [&](double seconds) {
+    Trace trace = pipeline(2, 2);
+    trace.spans.front().end_s += seconds;
+    trace.end_s += seconds;
+    trace.step_end_s[0] += seconds;
+    return compare(*a, *make_loaded_trace(std::move(trace), "longer"));
+  };
+  const Comparison same = longer_by(1e-10);
+  CHECK(headline(same).contains(": equal."));
+  PlainTableModel model;
+  model.set_table(class_table(same));
+  for (int row = 0; row < model.rowCount(); ++row) {
+    CHECK(text_at(model, row, 3) == "0 s");
+    CHECK(text_at(model, row, 4) == "0.0 %");
+  }
+  model.set_table(kind_table(same));
+  for (int row = 0; row < model.rowCount(); ++row) CHECK(text_at(model, row, 6) == "0 s");
+  CHECK(headline(longer_by(4e-6)).contains(": A is less than 0.1 % faster."));
+}
+
+TEST_CASE("with another tensor degree each rank stands over the same pipeline rank of the other trace") {
+  const auto with_ranks = [](std::int32_t stride, const char* name) {
+    Trace trace = pipeline(4, 4);
+    for (Span& span : trace.spans) span.rank *= stride;
+    trace.counters.clear();
+    for (TraceRank& rank : trace.ranks) rank = {rank.rank * stride, rank.pipeline_rank, 0, stride};
+    return make_loaded_trace(std::move(trace), name);
+  };
+  const auto a = with_ranks(16, "TP 8"), b = with_ranks(8, "TP 4");
+  std::vector<std::string> labels;
+  for (const Row& row : make_rows({a.get(), b.get()}, {})) {
+    if (row.kind == RowKind::rank) labels.push_back(row.label);
+  }
+  CHECK(labels == std::vector<std::string>{"A rank 0", "B rank 0", "A rank 16", "B rank 8", "A rank 32", "B rank 16",
+                                           "A rank 48", "B rank 24"});
+  const Comparison comparison = compare(*a, *b);
+  CHECK(headline(comparison).endsWith(QString(": equal. %1 operations in both").arg(a->trace.spans.size())));
+  const PlainTable table = operation_table(*a, *b, comparison);
+  const auto differing = std::find_if(table.lines.begin(), table.lines.end(),
+                                      [](const std::vector<Cell>& line) { return line[1].text == "16, 8"; });
+  CHECK(differing != table.lines.end());
+  // A rank without a partner comes after the one before it.
+  Trace more = pipeline(3, 4);
+  const auto c = make_loaded_trace(std::move(more), "three");
+  const auto d = pipeline_trace(4, 4);
+  labels.clear();
+  for (const Row& row : make_rows({c.get(), d.get()}, {})) {
+    if (row.kind == RowKind::rank) labels.push_back(row.label);
+  }
+  CHECK(labels.back() == "B rank 3");
+  CHECK(labels[4] == "A rank 2");
+}
+
 TEST_CASE("counters and times of any value are drawn without harm") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
   Trace trace = pipeline(2, 2);

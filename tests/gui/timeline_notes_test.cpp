@@ -12,7 +12,9 @@
 using namespace stagecraft;
 using namespace stagecraft::gui;
 
-TEST_CASE("notes of a memory curve stay in their row and do not overlap, however little or much memory there is") {
+TEST_CASE(
+    "notes of a memory curve stay in their row, say so where they are cut, and do not overlap, however little or much "
+    "memory there is") {
   const double share = GENERATE(1e-6, 0.01, 0.3, 0.8, 0.97, 1.0, 1.5, 40.0);  // of the limit
   const double peak_at = GENERATE(0.0, 0.5, 0.999);                           // of the step
   Trace trace = pipeline(2, 4);
@@ -36,9 +38,12 @@ TEST_CASE("notes of a memory curve stay in their row and do not overlap, however
           CHECK(note.box.top() >= room.top() - 1e-9);
           CHECK(note.box.bottom() <= room.bottom() + 1e-9);
           CHECK(note.box.left() >= room.left());
+          CHECK(note.box.right() <= room.right());
         }
         if (notes.size() == 2) CHECK_FALSE(notes[0].box.intersects(notes[1].box));
         if (height == 64 && width == 1600) REQUIRE(notes.size() == 2);
+        if (height == 64 && width == 1600) CHECK_FALSE(notes[1].text.contains(QChar(0x2026)));
+        if (height == 64 && width == 200 && notes.size() == 2) CHECK(notes[1].text.endsWith(QChar(0x2026)));
       }
     }
   }

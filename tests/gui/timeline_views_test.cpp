@@ -1,4 +1,5 @@
 // The comparison and the topology view.
+#include <QLabel>
 #include <QPainter>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -66,11 +67,47 @@ TEST_CASE("the bottleneck is the link that is used most of its rate") {
   CHECK(loads[1].utilisation() == Approx(0.5));
   CHECK(loads[1].bytes == Approx(0.5 * loads[1].rate_bytes_per_s * end));
   CHECK(loads[3].bytes == 0);
-  CHECK(bottleneck_text(loads, end).startsWith("Bottleneck: node0/gpu0->nvswitch, 90 %"));
-  CHECK(bottleneck_text({}, end).contains("no link counters"));
+  CHECK(bottleneck_text(loads, end, *loaded).startsWith("Bottleneck: node0/gpu0->nvswitch, 90 %"));
   const TopologyPicture picture = make_topology_picture(topology, loaded.get(), 0, end);
   CHECK(picture.nodes == std::vector<std::int32_t>{0, 1});
   CHECK(picture.nodes_left_out == topology.cluster.nodes - 2);
+}
+
+TEST_CASE("a link that is hardly used is no bottleneck, and what is not counted is told with its share") {
+  const Topology topology = selene();
+  Trace trace = pipeline(4, 4);
+  trace.kind = "predicted";
+  trace.counters.push_back({"link/node0/nic0/up", "B/s", -1, {0.0}, {1e8}});
+  trace.provenance.push_back({uncounted_key, "tensor_communication,data_communication"});
+  const auto loaded = make_loaded_trace(trace, "with links");
+  const double end = loaded->trace.end_s;
+  const QString text = bottleneck_text(link_loads(topology, *loaded, 0, end), end, *loaded);
+  CHECK(text.startsWith("Busiest counted link: node0/nic0/up, 0 %"));
+  CHECK(text.contains("at its peak"));
+  CHECK_FALSE(text.contains("Bottleneck"));
+  const double part = loaded->critical_s[static_cast<std::size_t>(TimeClass::tensor_communication)] / end;
+  CHECK(part > 0.01);
+  CHECK(
+      text.endsWith(QString("Tensor-parallel communication (%1 % of the critical path) and data-parallel communication "
+                            "have their links to themselves and are not counted.")
+                        .arg(100 * part, 0, 'f', 1)));
+}
+
+TEST_CASE("a trace without link counters says why, by what it is") {
+  const auto text_of = [](const char* kind, const char* uncounted) {
+    Trace trace = pipeline(2, 2);
+    trace.kind = kind;
+    if (*uncounted != '\0') trace.provenance.push_back({uncounted_key, uncounted});
+    const auto loaded = make_loaded_trace(std::move(trace), kind);
+    return bottleneck_text({}, loaded->trace.end_s, *loaded);
+  };
+  CHECK(text_of("predicted", "") == "The trace holds no link counters.");
+  CHECK(text_of("predicted", "none") == "Nothing is sent over a link in this step.");
+  CHECK(text_of("predicted", "data_communication") ==
+        "No two kinds of traffic share a link in this step, so none is counted. Data-parallel communication has its "
+        "links to itself and is not counted.");
+  CHECK(text_of("estimated", "").startsWith("The closed form counts no links"));
+  CHECK(text_of("measured", "") == "A measurement holds no loads of links.");
 }
 
 TEST_CASE("nodes of other kinds have wires and rates of their own") {
@@ -149,6 +186,20 @@ TEST_CASE("two traces are shown rank by rank, with one zoom, and aligned at an o
   CHECK(view.sources[1].shift_s == 0);
   widget.set_traces(a.get(), nullptr);
   widget.set_traces(nullptr, nullptr);
+}
+
+TEST_CASE("a comparison of nothing says how to come by a second trace") {
+  CompareWidget widget;
+  const auto says = [&](const QString& words) {
+    for (const QLabel* const label : widget.findChildren<QLabel*>())
+      if (label->text().contains(words)) return true;
+    return false;
+  };
+  CHECK(says("pin it (Ctrl+B)"));
+  const auto a = pipeline_trace(2, 2);
+  widget.set_traces(a.get(), nullptr);
+  CHECK(says("Pin (Ctrl+B) and change a setting"));
+  CHECK(says("measured trace"));
 }
 
 TEST_CASE("files that are no traces are refused in words") {

@@ -1,9 +1,11 @@
 // The window as a user works in it: open, change, see, pin, compare, export, by keyboard and mouse. Runs on the
 // offscreen platform; the tests tagged [window] run under Xvfb as well.
 #include <QAction>
+#include <QFileDialog>
 #include <QImage>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QStatusBar>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -299,6 +301,67 @@ TEST_CASE("pictures are the same bytes every time, in both themes and at twice t
   CHECK_THROWS_AS(write_widget_picture(*opened.window, opened.folder.filePath("x.gif")), InputError);
 }
 
+TEST_CASE("a list that is no trace is told which kinds of files open") {
+  Opened opened;
+  const QString path = opened.folder.filePath("list.json");
+  write_file_whole(path.toStdString(), "[1, 2]");
+  opened.open(path);
+  for (const char* kind : {"scenario", "trace", "schedule", "sweep"}) {
+    CAPTURE(kind);
+    CHECK(opened.window->message_bar().text().contains(kind));
+  }
+}
+
+TEST_CASE("an export is what its ending says, whatever its capitals, and another ending is refused") {
+  Opened opened(scenarios + "tiny-gpt-2cores.json");
+  const auto written = [&](const char* name) {
+    opened.window->export_file(opened.folder.filePath(name));
+    return read_file(opened.folder.filePath(name).toStdString());
+  };
+  CHECK(written("a.PNG").starts_with("\x89PNG"));
+  CHECK(written("a.Svg").find("<svg") != std::string::npos);
+  CHECK(written("a.JSON").starts_with("{"));
+  CHECK(written("a.CSV").starts_with("key,value"));
+  CHECK(written("a.TXT").find("tiny-gpt") != std::string::npos);
+  for (const char* name : {"pic", "pic.gif", "run.v2"}) {
+    CAPTURE(name);
+    CHECK_THROWS_WITH(opened.window->export_file(opened.folder.filePath(name)),
+                      Catch::Contains(".png") && Catch::Contains(".json"));
+    CHECK_FALSE(QFile::exists(opened.folder.filePath(name)));
+  }
+}
+
+TEST_CASE("a name without an ending gets that of the filter") {
+  Opened opened(scenarios + "tiny-gpt-2cores.json");
+  for (QAction* const action : opened.window->findChildren<QAction*>())
+    if (action->shortcut() == QKeySequence("Ctrl+E")) action->trigger();
+  QFileDialog* const dialog = opened.window->findChild<QFileDialog*>();
+  REQUIRE(dialog != nullptr);
+  CHECK(dialog->defaultSuffix() == "png");
+  Q_EMIT dialog->filterSelected(dialog->nameFilters().back());
+  CHECK(dialog->defaultSuffix() == "txt");
+  Q_EMIT dialog->filterSelected(dialog->nameFilters().front());
+  CHECK(dialog->defaultSuffix() == "png");
+  dialog->close();
+}
+
+TEST_CASE("what was told of an earlier scenario goes when the figures change") {
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  const auto told = [&] {
+    const QList<QLabel*> labels = opened.window->statusBar()->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(),
+                       [](const QLabel* label) { return label->text().contains("111 GiB"); });
+  };
+  Q_EMIT opened.window->timeline_page().timeline().described("memory of rank 0: 111 GiB");
+  REQUIRE(told());
+  opened.type("/parallel/tensor", "4");
+  CHECK_FALSE(told());
+  Q_EMIT opened.window->timeline_page().timeline().described("memory of rank 0: 111 GiB");
+  opened.window->document().close();
+  opened.settle();
+  CHECK_FALSE(told());
+}
+
 TEST_CASE("files are known by their first bytes") {
   const QTemporaryDir folder;
   const auto kind = [&](const char* name, const char* content) {
@@ -307,7 +370,9 @@ TEST_CASE("files are known by their first bytes") {
   };
   CHECK(kind("a.json", "{\"model\": \"x\"}") == FileKind::scenario);
   CHECK(kind("b.json", "{\"traceEvents\": []}") == FileKind::trace);
-  CHECK(kind("c.json", " [") == FileKind::trace);
+  CHECK(kind("c.json", " [{\"name\": \"a\", \"ph\": \"X\"") == FileKind::trace);
+  CHECK(kind("g.json", "[1, 2]") == FileKind::unknown);
+  CHECK(kind("h.json", "[") == FileKind::unknown);
   CHECK(kind("d.csv", "0F0") == FileKind::schedule_csv);
   CHECK(kind("e.sgt", "") == FileKind::trace);
   CHECK(kind("f.txt", "hello") == FileKind::unknown);

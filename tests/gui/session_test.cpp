@@ -1,0 +1,181 @@
+// Edits are never lost without a question: closing, quitting, starting anew, windows beside each other.
+#include <QAction>
+#include <QMenuBar>
+#include <catch2/catch.hpp>
+
+#include "base/file_io.hpp"
+#include "gui/models/json_edit.hpp"
+#include "opened.hpp"
+
+using namespace stagecraft;
+using namespace stagecraft::gui;
+
+namespace {
+
+struct Session : Opened {
+  QString file = folder.filePath("mine.json");
+
+  Session() {
+    write_file_whole(file.toStdString(), read_file((scenarios + "tiny-gpt-2cores.json").toStdString()));
+    open(file);
+  }
+  void edit(const char* micro) {
+    window->document().set_field(*window->form().model().find("/batch/micro"), micro);
+    settle();
+  }
+  std::string micro() const {
+    return window->document().is_open() ? value_at(window->document().text(), "/batch/micro") : "none is open";
+  }
+  /// The window before is closed first, as by Ctrl+Q.
+  void start(bool fresh) {
+    if (window) window->close();
+    window = another(fresh);
+    settle();
+  }
+  std::unique_ptr<MainWindow> another(bool fresh) const {
+    auto next = std::make_unique<MainWindow>(default_library(""));
+    next->evaluator().set_simulating(false);
+    if (!fresh) next->restore_session();
+    next->show();
+    return next;
+  }
+  void command(const QString& title) {
+    for (QAction* const action : window->findChildren<QAction*>())
+      if (QString(action->text()).remove('&') == title) return action->trigger();
+    FAIL("no command " << title.toStdString());
+  }
+  void answer(const QString& title) {
+    for (QPushButton* const button : window->message_bar().findChildren<QPushButton*>())
+      if (button->text() == title && button->isVisibleTo(&window->message_bar())) {
+        button->click();
+        return settle();
+      }
+    FAIL("no answer " << title.toStdString());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("closing a scenario that was edited asks first") {
+  Session session;
+  session.edit("4");
+  session.command("Close scenario");
+  CHECK(session.micro() == "4");
+  CHECK(session.window->message_bar().text().contains("not saved"));
+  SECTION("saving keeps the edit") {
+    session.answer("Save, then close");
+    CHECK_FALSE(session.window->document().is_open());
+    CHECK(value_at(read_file(session.file.toStdString()), "/batch/micro") == "4");
+  }
+  SECTION("or it goes, as the user said") {
+    session.answer("Close without saving");
+    CHECK_FALSE(session.window->document().is_open());
+    CHECK(value_at(read_file(session.file.toStdString()), "/batch/micro") == "2");
+  }
+  CHECK(session.window->message_bar().text().isEmpty());
+}
+
+TEST_CASE("closing a scenario that was not edited asks nothing") {
+  Session session;
+  session.command("Close scenario");
+  CHECK_FALSE(session.window->document().is_open());
+}
+
+TEST_CASE("what a line holds when the scenario is saved or the window closed is an edit too", "[window]") {
+  Session session;
+  session.window->activateWindow();
+  REQUIRE(QTest::qWaitForWindowActive(session.window.get()));
+  session.type("/parallel/partition", "1, 3");
+  SECTION("saved") {
+    session.command("Save");
+    CHECK(value_at(read_file(session.file.toStdString()), "/parallel/partition") == "[1, 3]");
+  }
+  SECTION("closed") {
+    session.command("Close scenario");
+    CHECK(session.window->document().is_open());
+    CHECK(session.window->message_bar().text().contains("not saved"));
+  }
+  SECTION("back at the next start") {
+    session.start(false);
+    CHECK(value_at(session.window->document().text(), "/parallel/partition") == "[1, 3]");
+  }
+}
+
+TEST_CASE("a start without the last session keeps the unsaved edits of that session") {
+  Session session;
+  session.edit("4");
+  session.start(true);
+  CHECK(session.micro() == "none is open");
+  session.start(true);
+  session.start(false);
+  CHECK(session.micro() == "4");
+  CHECK(session.window->document().modified());
+  session.start(false);
+  CHECK(session.micro() == "4");
+}
+
+TEST_CASE("unsaved edits that another scenario took the place of are offered at the next start") {
+  Session session;
+  session.edit("4");
+  session.start(true);
+  session.open(scenarios + "llama-3-8b-one-node.json");
+  session.edit("2");
+  session.start(false);
+  CHECK(session.window->document().name() == "llama-3-8b-one-node.json");
+  CHECK(session.micro() == "2");
+  CHECK(session.window->message_bar().text().contains("mine.json"));
+  session.start(false);  // not answered: offered again
+  SECTION("and come back") {
+    session.answer("Open them");
+    session.answer("Open without saving");
+    CHECK(session.window->document().name() == "mine.json");
+    CHECK(session.micro() == "4");
+    CHECK(session.window->document().modified());
+    session.start(false);
+    CHECK(session.micro() == "4");
+    CHECK(session.window->message_bar().text().isEmpty());
+  }
+  SECTION("or are thrown away") {
+    session.answer("Throw them away");
+    session.start(false);
+    CHECK(session.micro() == "2");
+    CHECK(session.window->message_bar().text().isEmpty());
+  }
+}
+
+TEST_CASE("of two windows that close one after the other, both keep their unsaved edits") {
+  Session session;
+  const std::unique_ptr<MainWindow> beside = session.another(true);
+  beside->open_path(scenarios + "llama-3-8b-one-node.json");
+  beside->document().set_field(*beside->form().model().find("/batch/micro"), "2");
+  session.edit("4");
+  session.window->close();
+  beside->close();
+  session.start(false);
+  CHECK(session.window->document().name() == "llama-3-8b-one-node.json");
+  session.answer("Open them");
+  session.answer("Open without saving");
+  CHECK(session.micro() == "4");
+}
+
+TEST_CASE("edits that were thrown away do not come back") {
+  Session session;
+  session.edit("4");
+  session.start(false);
+  session.command("Close scenario");
+  session.answer("Close without saving");
+  session.start(false);
+  CHECK(session.micro() == "none is open");
+  CHECK(session.window->message_bar().text().isEmpty());
+}
+
+TEST_CASE("unsaved edits of a file that is gone come back as often as they are not saved") {
+  Session session;
+  session.edit("4");
+  QFile::remove(session.file);
+  for (int i = 0; i < 2; ++i) {
+    session.start(false);
+    CHECK(session.micro() == "4");
+    CHECK(session.window->document().modified());
+  }
+}
