@@ -135,7 +135,10 @@ Exported export_torchtitan(const Scenario& scenario) {
   } else {
     out.left_out.push_back(fmt::format("model ({} has no flavor in torchtitan)", scenario.model.name));
   }
-  if (run.precision == Precision::fp8_mixed) out.text += "converters = [\"float8\"]\n";
+  if (run.precision == Precision::fp8_mixed) {
+    if (flavor == nullptr) out.text += "[model]\n";
+    out.text += "converters = [\"float8\"]\n";
+  }
   out.text +=
       fmt::format("\n[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\n",
                   parallel.pipeline > 1 ? run.batch.global / parallel.data / run.schedule.flushes : run.batch.micro,
@@ -187,9 +190,11 @@ Exported export_torchtitan(const Scenario& scenario) {
   leave(out, parallel.pipeline > 1 && schedule_of(run.schedule.name) == nullptr, "schedule");
   leave(out, parallel.pipeline > 1 && run.partition.rule != PartitionRule::uniform, "parallel.partition");
   leave(out, run.precision != Precision::bf16_mixed && run.precision != Precision::fp8_mixed, "precision");
-  constexpr std::array<std::string_view, 7> written{"schedule",
+  leave(out, shards && run.sharding.unit != ShardUnit::block, "sharding.unit");
+  constexpr std::array<std::string_view, 8> written{"schedule",
                                                     "schedule.flushes",
                                                     "sharding.group",
+                                                    "sharding.unit",
                                                     "sharding.reshard_after_forward",
                                                     "overlap.gradient_reduce",
                                                     "overlap.parameter_gather",

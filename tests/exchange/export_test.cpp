@@ -196,6 +196,21 @@ TEST_CASE("a model that kept its name but not its shape has no flavor in torchti
   CHECK_THAT(export_torchtitan(scenario).text, !Catch::Contains("671B"));
 }
 
+TEST_CASE("torchtitan is told of fp8 without a flavor, too, and of stages that it does not shard as such") {
+  Scenario scenario = read(import_megatron(megatron, "train.sh", {}));
+  scenario.model.name = "mine";
+  scenario.model.blocks = 28;
+  scenario.run.precision = Precision::fp8_mixed;
+  scenario.run.zero_stage = 3;
+  scenario.run.sharding.unit = ShardUnit::stage;
+  const Exported exported = export_torchtitan(scenario);
+  CHECK(exported.text.find("[model]\nconverters = [\"float8\"]") != std::string::npos);
+  CHECK(std::count(exported.left_out.begin(), exported.left_out.end(), "sharding.unit") == 1);
+  scenario.run.sharding.unit = ShardUnit::block;
+  const Exported blocks = export_torchtitan(scenario);
+  CHECK(std::count(blocks.left_out.begin(), blocks.left_out.end(), "sharding.unit") == 0);
+}
+
 TEST_CASE("a ramp of the batch goes to Megatron-LM and comes back") {
   const std::string text =
       "--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --bf16 --world-size 8 --global-batch-size 64";
