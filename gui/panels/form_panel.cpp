@@ -120,6 +120,14 @@ void FormPanel::build() {
   follow_look(this, [this] { set_title_widths(); });
 }
 
+/// The line typed into gives the focus away while everything that hears of it still lives.
+FormPanel::~FormPanel() {
+  disconnect(qApp, nullptr, this, nullptr);
+  for (FieldRow* const row : rows_) row->disconnect(this);
+  QWidget* const now = QApplication::focusWidget();
+  if (now != nullptr && isAncestorOf(now)) now->clearFocus();
+}
+
 void FormPanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   set_title_widths();

@@ -19,6 +19,7 @@ class FormPanel : public QWidget {
 
  public:
   FormPanel(ScenarioDocument& document, const Library& library, QWidget* parent = nullptr);
+  ~FormPanel() override;
   /// What is known of the document's text. Null while nothing is.
   void show_evaluation(const Evaluation* evaluation);
   FormModel& model() { return *model_; }
