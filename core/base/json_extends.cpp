@@ -143,7 +143,8 @@ JsonDocument parse_override(const std::string& text) {
   for (std::size_t i = 0; i < keys.size(); ++i)
     put(*tree, JsonKind::object, static_cast<std::int32_t>(i) - 1, i == 0 ? "" : keys[i - 1]);
   const auto offset = static_cast<std::int32_t>(keys.size());
-  const JsonTree& source = value.root().tree();
+  const auto root = value.root();
+  const JsonTree& source = root.tree();
   for (JsonValue copied : source.values) {
     copied.key = copied.parent < 0 ? tree->keep(keys.back()) : tree->keep(source.view(copied.key));
     if (copied.kind == JsonKind::string) copied.text = tree->keep(source.view(copied.text));

@@ -4,7 +4,7 @@
 add_library(stagecraft_warnings INTERFACE)
 target_compile_options(stagecraft_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
-  -Wdouble-promotion -Werror
+  -Wdouble-promotion
   # GCC 12 takes `"literal" + std::string` for an overlapping or overflowing copy where it inlines much (GCC bug 105651).
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
 
