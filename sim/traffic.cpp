@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/ring.hpp"
 #include "topology/host_link.hpp"
+#include "topology/ring.hpp"
 
 namespace stagecraft {
 namespace {

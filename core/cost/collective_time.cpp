@@ -89,7 +89,9 @@ CollectiveTime result(double expected, double latency, double error, Evidence ev
 Inside node_part(CollectiveKind kind, const GroupShape& shape, const Calibration& calibration) {
   if (shape.ranks_per_node > 1) return inside_of(kind, shape, calibration);
   Inside alone;
-  alone.latency_s = constant(calibration, "collective_latency_us").value * 1e-6;
+  const Constant& latency = constant(calibration, "collective_latency_us");
+  alone.latency_s = latency.value * 1e-6;
+  alone.evidence = latency.evidence;
   return alone;
 }
 
@@ -104,10 +106,13 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
   const Constant& nic_efficiency = constant(calibration, "nic_ring_efficiency");
   const double factor = bus_factor(kind, shape.ranks);
   const double nodes = shape.nodes;
-  const auto time_with = [&](double nic_share, const Candidate& candidate) {
+  const auto bus_with = [&](double nic_share) {
     const double nics = shape.inter_achieved.value * nic_efficiency.value / nic_share;
-    const double bus = (inside.bus > 0 ? std::min(inside.bus, nics) : nics) * candidate.bus;
-    return candidate.latency_s + bytes * factor / bus;
+    return inside.bus > 0 ? std::min(inside.bus, nics) : nics;
+  };
+  const auto time_with = [&](double nic_share, const FabricShare& fabric, const Candidate& candidate) {
+    const double bus = bus_with(nic_share) * candidate.bus;
+    return candidate.latency_s + std::max(bytes * factor / bus, bytes * factor * fabric.ring);
   };
   const double hop = constant(calibration, "inter_hop_us").value * 1e-6;
   const bool reduces = kind == CollectiveKind::all_reduce;
@@ -121,8 +126,8 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
   double best = 0, shared = 0, latency = 0;
   const char* algorithm = "ring";
   for (std::size_t i = 0; i < usable; ++i) {
-    const double alone = time_with(1, candidates[i]);
-    const double together = time_with(shape.nic_sharers, candidates[i]);
+    const double alone = time_with(1, shape.fabric_alone, candidates[i]);
+    const double together = time_with(shape.nic_sharers, shape.fabric_shared, candidates[i]);
     if (i == 0 || alone < best) {
       best = alone;
       latency = candidates[i].latency_s;
@@ -130,8 +135,11 @@ CollectiveTime across_nodes(CollectiveKind kind, double bytes, const GroupShape&
     }
     if (i == 0 || together < shared) shared = together;
   }
-  CollectiveTime time = result(best, latency, std::max(inside.error, nic_efficiency.relative_error),
-                               std::max(inside.evidence, nic_efficiency.evidence), bytes * factor, algorithm);
+  // No trunk was measured. One that just carries what the NICs send does not count, however the division is rounded.
+  const bool behind_trunks = shape.fabric_shared.ring * bus_with(shape.nic_sharers) > 1 + 1e-9;
+  const Evidence evidence = behind_trunks ? Evidence::borrowed : std::max(inside.evidence, nic_efficiency.evidence);
+  CollectiveTime time =
+      result(best, latency, std::max(inside.error, nic_efficiency.relative_error), evidence, bytes * factor, algorithm);
   time.shared = {shared};
   return time;
 }
@@ -147,13 +155,14 @@ CollectiveTime all_to_all_across_nodes(const Collective& collective, const Group
   const double nic = shape.crossing_achieved.value / shape.crossing_ranks * reached.value;
   const double within = inside.bus > 0 ? bytes * spread.inside / inside.bus : 0;
   const double latency = inside.latency_s + constant(calibration, "inter_hop_us").value * 1e-6;
-  const auto with_sharers = [&](double sharers) {
-    return latency + std::max(within, bytes * spread.across / (nic / sharers));
+  const auto with_sharers = [&](double sharers, const FabricShare& fabric) {
+    const double sent = bytes * spread.across;
+    return latency + std::max({within, sent / (nic / sharers), sent * fabric.all_to_all});
   };
   CollectiveTime time =
-      result(with_sharers(1), latency, std::max(inside.error, reached.relative_error), Evidence::borrowed,
-             bytes * (spread.across + spread.inside), deduplicated ? "deduplicated" : "pairwise");
-  time.shared = {with_sharers(shape.nic_sharers)};
+      result(with_sharers(1, shape.fabric_alone), latency, std::max(inside.error, reached.relative_error),
+             Evidence::borrowed, bytes * (spread.across + spread.inside), deduplicated ? "deduplicated" : "pairwise");
+  time.shared = {with_sharers(shape.nic_sharers, shape.fabric_shared)};
   return time;
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "cost/calibration.hpp"
+#include "cost/fabric_share.hpp"
 #include "schedule/body.hpp"
 #include "topology/topology.hpp"
 
@@ -30,6 +31,8 @@ struct GroupShape {
   double nic_sharers = 1;              // groups of this axis that use the same NICs when all ranks of the job take part
   BytesPerSecond links_of_gpu;  // of the kind `inside`, all of a GPU together, without faults: the least of the group's
   double left = 1;  // of the rate inside a node, after faults; intra_achieved and inter_achieved are what is left
+  FabricShare fabric_alone = {};   // what trunks take of the group's own traffic
+  FabricShare fabric_shared = {};  // the same while its siblings run
 
   friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };

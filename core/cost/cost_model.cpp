@@ -59,6 +59,7 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   model.nvme = {{std::min(host.alone.value, drives)}, {std::min(host.shared.value, drives)}};
   for (std::size_t axis = 0; axis < axis_count; ++axis) {
     model.groups[axis] = worst_shape(plan, topology, static_cast<Axis>(axis));
+    share_fabric(share_of_all(plan, topology, static_cast<Axis>(axis)), model.groups[axis]);
   }
   const double sharding = shape_of(model, Axis::shard).ranks;
   model.slowest = slowest_rank(plan, calibration, slowest_gpu(plan, topology));

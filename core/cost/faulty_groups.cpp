@@ -14,6 +14,10 @@ BytesPerSecond slower(BytesPerSecond a, BytesPerSecond b) {
   return std::min(a, b);
 }
 
+FabricShare slower(const FabricShare& a, const FabricShare& b) {
+  return {std::max(a.ring, b.ring), std::max(a.all_to_all, b.all_to_all)};
+}
+
 constexpr std::int32_t sampled_ranks = 16;
 
 /// How far apart ranks are looked at: an order of axes repeats itself, so a sample of `count` shows every kind of
@@ -77,6 +81,8 @@ GroupShape slower_of(const GroupShape& a, const GroupShape& b) {
   worst.intra_achieved = slower(a.intra_achieved, b.intra_achieved);
   worst.links_of_gpu = slower(a.links_of_gpu, b.links_of_gpu);
   worst.left = std::min(a.left, b.left);
+  worst.fabric_alone = slower(a.fabric_alone, b.fabric_alone);
+  worst.fabric_shared = slower(a.fabric_shared, b.fabric_shared);
   return worst;
 }
 
@@ -111,6 +117,23 @@ void visit_other_ranks(const Plan& plan, const Topology& topology, const std::fu
   for (const std::int64_t node : sampled_nodes(0, (ranks - 1) / topology.gpus_per_node)) {
     if (!topology.variant_of.contains(node)) visit_node(node);
   }
+}
+
+void share_fabric(const FabricShare& all_together, GroupShape& shape) {
+  shape.fabric_shared = slower(shape.fabric_alone, all_together);
+}
+
+FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis) {
+  if (!fabric_limits(topology) || group_size(plan.degrees, axis) < 2) return {};
+  const std::int64_t world = world_size(plan.degrees);
+  std::vector<bool> seen(static_cast<std::size_t>(world));
+  std::vector<std::vector<GpuId>> groups;
+  for (std::size_t rank = 0; rank < seen.size(); ++rank) {
+    if (seen[rank]) continue;
+    for (const Rank member : group_of(plan.degrees, axis, Rank(rank))) seen[member.index()] = true;
+    groups.push_back(members_of(plan, axis, Rank(rank)));
+  }
+  return fabric_share(topology, groups);
 }
 
 GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {

@@ -12,6 +12,11 @@ namespace stagecraft {
 /// The shape of the representative's group, as slow as the slowest group of the axis: steps end when all have.
 GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis);
 
+/// What trunks take while all groups of the axis use them at the same time.
+FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis);
+/// Has the group's siblings use the trunks beside it, all of them as share_of_all says.
+void share_fabric(const FabricShare& all_together, GroupShape& shape);
+
 /// How many times as long kernels take on the slowest GPU of the job; 1 without faults.
 double slowest_gpu(const Plan& plan, const Topology& topology);
 

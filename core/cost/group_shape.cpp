@@ -121,7 +121,10 @@ GroupShape shape_of(const Topology& topology, std::span<const GpuId> members, st
     }
     shape.nic_sharers = std::max(shape.nic_sharers, sharers(*here.wiring, here.local, here.of_job));
   }
-  if (shape.nodes > 1) shape.inter_achieved = {out};
+  if (shape.nodes < 2) return shape;
+  shape.inter_achieved = {out};
+  const std::vector<GpuId> group(members.begin(), members.end());
+  shape.fabric_alone = shape.fabric_shared = fabric_share(topology, {&group, 1});
   return shape;
 }
 

@@ -33,6 +33,11 @@ bool all_have_switch(const Topology& topology, const std::vector<GpuId>& members
                      [&](GpuId gpu) { return has_switch(node_of_kind(topology.cluster, kind_of(topology, gpu))); });
 }
 
+/// A rate in bytes/s, as far as trunks that take so many seconds per byte let it through.
+double within_fabric(double rate, double seconds_per_byte) {
+  return seconds_per_byte > 0 ? std::min(rate, 1 / seconds_per_byte) : rate;
+}
+
 }  // namespace
 
 NcclMachine nccl_machine(const Topology& topology, std::int64_t gpus, const NcclTuner& tuner,
@@ -63,8 +68,10 @@ NcclMachine nccl_machine(const Topology& topology, std::int64_t gpus, const Nccl
     }
   }
   if (shape.nodes > 1) {
-    machine.network = shape.inter_achieved.value * 1e-9;
-    machine.peer_network = machine.network / shape.ranks_per_node;
+    const FabricShare& fabric = shape.fabric_alone;
+    const double nics = shape.inter_achieved.value;
+    machine.network = within_fabric(nics, fabric.ring) * 1e-9;
+    machine.peer_network = within_fabric(nics / shape.ranks_per_node, fabric.all_to_all) * 1e-9;
   }
   return machine;
 }

@@ -27,7 +27,9 @@ GroupShape over_copies(const CostModel& model, const Schedule& schedule, const P
   }
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
-  return shape_of(topology, members, world_size(plan.degrees));
+  GroupShape shape = shape_of(topology, members, world_size(plan.degrees));
+  share_fabric(shape_of(model, axis).fabric_shared, shape);
+  return shape;
 }
 
 PipelineRank destination(const Schedule& schedule, const Op& op) {

@@ -41,6 +41,7 @@ RankTerms terms_at(const CostModel& model, const Plan& plan, const Topology& top
     if (!slowest || pace_of(model, plan, terms) < pace_of(model, plan, *slowest)) slowest = terms;
   }
   slowest->tensor = shape_of(topology, members, world_size(plan.degrees));
+  share_fabric(shape_of(model, Axis::tensor).fabric_shared, slowest->tensor);
   return *slowest;
 }
 

@@ -5,7 +5,7 @@
 
 #include "cost/nccl.hpp"
 #include "sim/flow_network.hpp"
-#include "sim/ring.hpp"
+#include "topology/ring.hpp"
 #include "topology/topology.hpp"
 
 using namespace stagecraft;

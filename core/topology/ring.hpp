@@ -1,5 +1,5 @@
 #pragma once
-// The edges of the rings that NCCL lays over a communicator. Internal to the room.
+// The edges of the rings that NCCL lays over a communicator.
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include "sim/ring.hpp"
+#include "topology/ring.hpp"
 
 #include <algorithm>
 #include <numeric>

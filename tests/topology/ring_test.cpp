@@ -1,9 +1,9 @@
-#include "sim/ring.hpp"
+#include "topology/ring.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "../topology/sample_clusters.hpp"
+#include "sample_clusters.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::samples;
