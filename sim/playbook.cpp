@@ -28,7 +28,7 @@ struct Builder {
     return static_cast<std::size_t>(std::lower_bound(classes.begin(), classes.end(), wanted) - classes.begin());
   }
   std::size_t class_of_kind(const OperationKind& kind, std::int32_t replica) const {
-    return class_index(class_of(schedule, kind.rank, kind.op, folded ? -1 : replica));
+    return class_index(class_of(plan, schedule, kind.rank, kind.op, folded ? -1 : replica));
   }
   std::size_t tensor_class(PipelineRank rank, std::int32_t replica) const {
     return class_index({TrafficKind::tensor, false, folded ? -1 : replica, rank, {}});

@@ -1,7 +1,9 @@
 #include "sim/traffic.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include "cost/cost_model.hpp"
 #include "topology/host_link.hpp"
 #include "topology/ring.hpp"
 
@@ -109,45 +111,71 @@ void append_group(Members& members, Axis axis, Rank rank, const Plan& plan) {
   if (!plan.gpus.empty()) std::sort(members.begin(), members.end());  // NCCL's rings go node by node
 }
 
-/// Counts what `senders` (all members if empty) put on the ring.
-std::int64_t cross_ring(const Members& members, const Members& senders, const Topology& topology, UseCounter& counter) {
-  if (members.size() < 2) return 1;
-  const Ring ring = make_ring(topology, members);
-  counter.next_communicator();
-  for (const RingEdge& edge : ring.edges) {
-    if (!senders.empty() && !std::binary_search(senders.begin(), senders.end(), edge.from)) continue;
-    counter.cross(edge.from, edge.to, edge.weight);
+/// A ring, and whose sends count: all members' if empty.
+struct SentRing {
+  Ring ring;
+  Members senders;
+};
+
+/// A number that the units of all rings divide, unless it would be large: then the largest.
+std::int64_t common_units(const std::vector<SentRing>& rings) {
+  constexpr std::int64_t largest = 256;
+  std::int64_t units = 1, most = 1;
+  for (const SentRing& sent : rings) {
+    most = std::max(most, sent.ring.units);
+    units = std::min(largest + 1, std::lcm(units, sent.ring.units));
   }
-  return ring.units;
+  return units > largest ? most : units;
 }
 
-std::int64_t cross_data_rings(const TrafficClass& traffic, const Plan& plan, const Topology& topology,
-                              UseCounter& counter) {
-  std::int64_t units = 1;
-  for (std::int32_t tensor = 0; tensor < plan.degrees.tensor; ++tensor) {
-    Members senders, members;
-    append_group(senders, Axis::data, rank_at(plan.degrees, at(plan.degrees, tensor, 0, traffic.from)), plan);
-    members = senders;
-    if (traffic.to.valid() && traffic.to != traffic.from) {
-      append_group(members, Axis::data, rank_at(plan.degrees, at(plan.degrees, tensor, 0, traffic.to)), plan);
-      std::sort(members.begin(), members.end());
+/// Counts the edges of all rings, and returns the units that make up what one rank sends.
+std::int64_t cross_rings(const std::vector<SentRing>& rings, UseCounter& counter) {
+  const std::int64_t units = common_units(rings);
+  for (const auto& [ring, senders] : rings) {
+    counter.next_communicator();
+    for (const RingEdge& edge : ring.edges) {
+      if (!senders.empty() && !std::binary_search(senders.begin(), senders.end(), edge.from)) continue;
+      counter.cross(edge.from, edge.to, (edge.weight * units + ring.units - 1) / ring.units);
     }
-    units = std::max(units, cross_ring(members, senders, topology, counter));
   }
   return units;
 }
 
+void add_ring(const Members& members, Members senders, const Topology& topology, std::vector<SentRing>& rings) {
+  if (members.size() > 1) rings.push_back({make_ring(topology, members), std::move(senders)});
+}
+
+std::int64_t cross_data_rings(const TrafficClass& traffic, const Plan& plan, const Topology& topology,
+                              UseCounter& counter) {
+  std::vector<SentRing> rings;
+  const Degrees& degrees = plan.degrees;
+  const auto size = static_cast<std::int32_t>(group_size(degrees, traffic.over));
+  for (std::int32_t first = 0; first < degrees.data * degrees.context; first += size) {
+    for (std::int32_t tensor = 0; tensor < degrees.tensor; ++tensor) {
+      Members members, senders;
+      append_group(members, traffic.over, rank_at(degrees, at(degrees, tensor, first, traffic.from)), plan);
+      if (traffic.to.valid() && traffic.to != traffic.from) {
+        senders = members;
+        append_group(members, traffic.over, rank_at(degrees, at(degrees, tensor, first, traffic.to)), plan);
+        std::sort(members.begin(), members.end());
+      }
+      add_ring(members, std::move(senders), topology, rings);
+    }
+  }
+  return cross_rings(rings, counter);
+}
+
 std::int64_t cross_tensor_rings(const TrafficClass& traffic, const Plan& plan, const Topology& topology,
                                 UseCounter& counter) {
-  std::int64_t units = 1;
+  std::vector<SentRing> rings;
   const std::int32_t replicas = plan.degrees.data * plan.degrees.context;
   const std::int32_t last = traffic.replica < 0 ? replicas : traffic.replica + 1;
   for (std::int32_t replica = std::max(0, traffic.replica); replica < last; ++replica) {
     Members members;
     append_group(members, Axis::tensor, rank_at(plan.degrees, at(plan.degrees, 0, replica, traffic.from)), plan);
-    units = std::max(units, cross_ring(members, {}, topology, counter));
+    add_ring(members, {}, topology, rings);
   }
-  return units;
+  return cross_rings(rings, counter);
 }
 
 bool is_communication(OpKind kind) {
@@ -161,7 +189,8 @@ std::int32_t replica_count(const Plan& plan, bool folded) {
   return folded ? 1 : plan.degrees.data * plan.degrees.context;
 }
 
-TrafficClass class_of(const Schedule& schedule, PipelineRank rank, const Op& op, std::int32_t replica) {
+TrafficClass class_of(const Plan& plan, const Schedule& schedule, PipelineRank rank, const Op& op,
+                      std::int32_t replica) {
   if (is_send(op.kind)) {
     const Channel& channel = schedule.channels[op.channel.index()];
     return {TrafficKind::send, channel.gradient, replica, channel.from, channel.to};
@@ -170,7 +199,8 @@ TrafficClass class_of(const Schedule& schedule, PipelineRank rank, const Op& op,
   if (is_copy(op.kind)) {
     return {copies_to_host(op.kind) ? TrafficKind::to_host : TrafficKind::from_host, false, replica, rank, {}};
   }
-  return {TrafficKind::data, false, -1, rank, partner(schedule, rank, op)};
+  const bool shards = collective_of(plan, op).group == Axis::shard && group_size(plan.degrees, Axis::replica) > 1;
+  return {TrafficKind::data, false, -1, rank, partner(schedule, rank, op), shards ? Axis::shard : Axis::data};
 }
 
 std::vector<TrafficClass> traffic_classes(const Plan& plan, const Schedule& schedule, bool folded) {
@@ -181,7 +211,7 @@ std::vector<TrafficClass> traffic_classes(const Plan& plan, const Schedule& sche
       if (plan.degrees.tensor > 1) classes.push_back({TrafficKind::tensor, false, of_class, PipelineRank(rank), {}});
       for (const Op& op : schedule.programs[rank]) {
         if (is_communication(op.kind) && !is_send(op.kind)) {
-          classes.push_back(class_of(schedule, PipelineRank(rank), op, of_class));
+          classes.push_back(class_of(plan, schedule, PipelineRank(rank), op, of_class));
         }
       }
     }

@@ -14,11 +14,12 @@
 namespace stagecraft {
 
 enum class TrafficKind : std::uint8_t {
-  send,  // pipeline messages from one pipeline rank to another, one flow per tensor, context and data coordinate
-  data,  // rings over the data x context group of a pipeline rank, one per tensor coordinate; with `to`, what the ranks
-         // of `from` send in rings that also span those of `to` (which hold the other copy of a bidirectional stage)
-  tied,  // between the two pipeline ranks that hold a copy of the embedding, in the direction from -> to
-  tensor,     // rings over the tensor groups of a pipeline rank
+  send,    // pipeline messages from one pipeline rank to another, one flow per tensor, context and data coordinate
+  data,    // rings over the data x context group of a pipeline rank, or over its shard groups, for every tensor
+           // coordinate; with `to`, what the ranks of `from` send in rings that also span those of `to` (which hold the
+           // other copy of a bidirectional stage)
+  tied,    // between the two pipeline ranks that hold a copy of the embedding, in the direction from -> to
+  tensor,  // rings over the tensor groups of a pipeline rank
   to_host,    // from each GPU of a pipeline rank to its nearest CPU
   from_host,  // and back
 };
@@ -29,6 +30,7 @@ struct TrafficClass {
   bool gradient = false;      // of a send: activations and gradients are queued apart
   std::int32_t replica = -1;  // data x context coordinate that it belongs to; -1: all of them
   PipelineRank from, to;
+  Axis over = Axis::data;  // of data: whose ranks form a ring; `shard` where several shards make up the group
   friend auto operator<=>(const TrafficClass&, const TrafficClass&) = default;
 };
 
@@ -53,7 +55,8 @@ std::int32_t replica_count(const Plan& plan, bool folded);
 
 /// The class behind an operation of a pipeline rank that is not a compute operation: sends, reductions, gathers,
 /// copies between GPU and host.
-TrafficClass class_of(const Schedule& schedule, PipelineRank rank, const Op& op, std::int32_t replica);
+TrafficClass class_of(const Plan& plan, const Schedule& schedule, PipelineRank rank, const Op& op,
+                      std::int32_t replica);
 
 /// All classes that the schedule can use, ascending. Data classes belong to all replicas.
 std::vector<TrafficClass> traffic_classes(const Plan& plan, const Schedule& schedule, bool folded);

@@ -25,7 +25,10 @@ bool repeats(const Topology& topology) {
 /// How many replicas can be left out of each pipeline rank.
 std::int32_t surplus(const Plan& plan, const Topology& topology) {
   const std::int64_t replica = std::int64_t{plan.degrees.tensor} * plan.degrees.context;
-  const std::int64_t repetition = std::lcm(replica, gpus_of_leaf_group(topology)) / replica;
+  // Groups of a hybrid sharding stay whole.
+  const std::int64_t shards = group_size(plan.degrees, Axis::replica);
+  const std::int64_t group = shards > 1 ? plan.degrees.tensor * group_size(plan.degrees, Axis::shard) : 1;
+  const std::int64_t repetition = std::lcm(std::lcm(replica, gpus_of_leaf_group(topology)), group) / replica;
   return static_cast<std::int32_t>(std::max<std::int64_t>(0, plan.degrees.data / repetition - kept_repetitions) *
                                    repetition);
 }

@@ -38,17 +38,20 @@ void check_equal(const Playbook& whole, const Playbook& sampled) {
 
 TEST_CASE("what is played does not depend on the replicas that are left out", "[sim]") {
   struct Row {
-    std::int64_t tensor, context, pipeline, data, idle_nodes;
+    std::int64_t tensor, context, pipeline, data, idle_nodes, shard = 0;
   };
-  // Replicas that fill nodes and leaf groups, that straddle them, and that leave a rest.
-  for (const Row& row :
-       {Row{1, 1, 1, 96, 0}, Row{1, 1, 1, 99, 1}, Row{2, 1, 2, 48, 0}, Row{2, 1, 3, 53, 0}, Row{4, 1, 2, 27, 2},
-        Row{8, 1, 2, 14, 0}, Row{8, 1, 4, 13, 0}, Row{16, 1, 2, 9, 0}, Row{2, 2, 2, 29, 0}, Row{4, 2, 3, 11, 1}}) {
+  // Replicas that fill nodes and leaf groups, that straddle them, and that leave a rest; shards that do.
+  for (const Row& row : {Row{1, 1, 1, 96, 0}, Row{1, 1, 1, 99, 1}, Row{2, 1, 2, 48, 0}, Row{2, 1, 3, 53, 0},
+                         Row{4, 1, 2, 27, 2}, Row{8, 1, 2, 14, 0}, Row{8, 1, 4, 13, 0}, Row{16, 1, 2, 9, 0},
+                         Row{2, 2, 2, 29, 0}, Row{4, 2, 3, 11, 1}, Row{1, 1, 2, 96, 0, 8}, Row{1, 1, 1, 264, 0, 24},
+                         Row{2, 1, 2, 132, 1, 12}, Row{2, 2, 2, 36, 0, 8}, Row{8, 1, 2, 14, 0, 2}}) {
     for (const FabricKind kind : {FabricKind::single_switch, FabricKind::fat_tree, FabricKind::rail_optimised}) {
       const std::int64_t world = row.tensor * row.context * row.pipeline * row.data;
       Scenario sample = scenario(row.tensor, row.pipeline, row.data, (world + 7) / 8 + row.idle_nodes);
       sample.run.parallel.context = row.context;
       sample.run.overlap.gradient_reduce = true;
+      sample.run.zero_stage = row.shard > 0 ? 2 : 0;
+      sample.run.sharding.group = row.shard;
       sample.cluster.fabric = fabric(kind, 2, 4);
       sample.model.tied_embeddings = true;
       const Job job = job_of(sample, "1f1b");
@@ -58,7 +61,7 @@ TEST_CASE("what is played does not depend on the replicas that are left out", "[
                              traffic_sample(job.plan, job.topology, sampled), true);
       };
       INFO("tensor " << row.tensor << ", context " << row.context << ", pipeline " << row.pipeline << ", data "
-                     << row.data << ", fabric " << static_cast<int>(kind));
+                     << row.data << ", shard " << row.shard << ", fabric " << static_cast<int>(kind));
       CHECK(walked_ranks(job.plan, job.topology) < world);
       check_equal(playbook(false), playbook(true));
     }
