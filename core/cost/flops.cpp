@@ -167,8 +167,7 @@ Flops whole_square_flops(const Body& body) {
   Flops sum;
   for (const BodyPart& part : body.parts) {
     for (const Segment& segment : part.segments) {
-      const bool skips = segment.kernel.kind == KernelKind::attention && segment.kernel.masked;
-      sum += segment.kernel.flops * (part.repeat * segment.kernel.average * (skips ? 2.0 : 1.0));
+      sum += segment.kernel.flops * (part.repeat * segment.kernel.average * (segment.kernel.masked ? 2.0 : 1.0));
     }
   }
   return sum;

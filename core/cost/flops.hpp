@@ -27,7 +27,8 @@ std::span<const FlopConvention> flop_conventions();
 const FlopConvention* find_flop_convention(std::string_view name);
 
 /// FLOPs of one step that the hardware executes, recompute included (for HFU). Attention counts the whole square, as in
-/// gemm-full-attention, also where a causal kernel skips half of it: HFU is then never below MFU in that convention.
+/// gemm-full-attention, also where a causal kernel, or a step of an unfused ring, skips half of it: HFU is then never
+/// below MFU in that convention, unless experts drop tokens. What differs between context ranks counts by their mean.
 /// What flash attention computes again in its backward pass counts as recompute.
 Flops hardware_flops_of_step(const Plan& plan);
 

@@ -31,7 +31,7 @@ struct Kernel {
   Dtype dtype = Dtype::bf16;
   bool backward = false;           // attention: backward is another kernel
   bool causal = false;             // attention: the mask's diagonal runs through it
-  bool masked = false;             // attention: part of a causal one, of which it skips what the mask hides
+  bool masked = false;             // part of causal attention that skips what the mask hides
   std::int32_t flash_version = 2;  // attention: generation of the kernel, 1 to 4
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t group = 1;      // attention: query heads that share one key and value head

@@ -12,18 +12,22 @@ namespace stagecraft {
 namespace {
 
 // The step on the own keys lies on the diagonal; the others share what is left evenly. With zig-zag slices all steps
-// are alike: half of the queries, or half of the keys, count.
+// are alike: half of the queries, or half of the keys, count. The busiest rank is no busier than the others on its own.
 CoreShape step_shape(const CoreShape& core, bool own) {
   CoreShape step = core;
   step.keys = core.queries;
   const double square = static_cast<double>(core.queries) * static_cast<double>(core.queries);
   const double diagonal = std::min(core.pairs, core.causal ? square / 2 : square);
+  const double average = core.pairs * core.average, own_average = std::min(average, diagonal);
   if (own) {
     step.pairs = diagonal;
+    step.average = diagonal > 0 ? own_average / diagonal : 1;
     return step;
   }
   step.causal = false;
+  step.of_others = true;
   step.pairs = (core.pairs - diagonal) / static_cast<double>(core.context - 1);
+  step.average = core.pairs > diagonal ? (average - own_average) / (core.pairs - diagonal) : 1;
   const double keys = std::ceil(step.pairs / static_cast<double>(core.queries));
   step.keys = std::clamp<std::int64_t>(static_cast<std::int64_t>(keys), 1, core.queries);
   return step;

@@ -17,6 +17,7 @@ struct CoreShape {
   std::int64_t context = 1;                  // ranks that share it
   bool causal = true;                        // the mask lies on this kernel's diagonal
   bool masked = true;                        // the attention is causal, all steps of a ring together
+  bool of_others = false;                    // a ring's step on another rank's keys: on those that the mask leaves
   Mask mask;
   double pairs = 0;    // of one head and sequence, of the busiest rank
   double average = 1;  // of the average rank over that

@@ -33,6 +33,18 @@ double unfused_softmax_bytes(const CoreShape& core, const BodyShape& shape) {
   return scores_of(core) * (cast + 3 * 8);
 }
 
+// A product with whole queries and keys, also on the diagonal; of another rank's keys it takes those that the mask
+// leaves, which are more on the busiest rank than on the average one.
+Segment unfused(const char* name, const CoreShape& core, const BodyShape& shape, std::int64_t m, std::int64_t n,
+                std::int64_t k) {
+  Segment segment = batched_gemm(name, shape, core.sequences * core.heads, m, n, k);
+  if (!core.of_others) return segment;
+  segment.kernel.masked = core.masked;
+  const double worked_on = static_cast<double>(core.queries) * static_cast<double>(core.keys);
+  segment.kernel.average = std::min(1.0, core.average * core.pairs / worked_on);
+  return segment;
+}
+
 Segment flash(const char* name, const CoreShape& core, const BodyShape& shape, bool backward) {
   Segment segment;
   segment.name = name;
@@ -66,15 +78,14 @@ void add_local_attention_forward(std::vector<Segment>& out, const CoreShape& cor
     out.push_back(flash("flash-attention", core, shape, false));
     return;
   }
-  const std::int64_t batch = core.sequences * core.heads;
-  out.push_back(batched_gemm("attention-scores", shape, batch, core.queries, core.keys, core.head_dim));
+  out.push_back(unfused("attention-scores", core, shape, core.queries, core.keys, core.head_dim));
   if (core.fused_softmax) {
     out.push_back(pass("softmax", softmax_bytes(core, shape, 1)));
   } else {
     out.push_back(pass("softmax", unfused_softmax_bytes(core, shape), 5));
   }
   if (core.dropout) out.push_back(pass("attention-dropout", scores_of(core) * (2 * shape.element + 1)));
-  out.push_back(batched_gemm("attention-context", shape, batch, core.queries, core.value_dim, core.keys));
+  out.push_back(unfused("attention-context", core, shape, core.queries, core.value_dim, core.keys));
   out.push_back(pass("attention-layout", 2 * shape.element * output_elements(core, core.queries)));
 }
 
@@ -88,19 +99,18 @@ void add_local_attention_backward(const BackwardList& list, const CoreShape& cor
     add_local_attention_forward(again, core, shape);
     add_again(list, again);
   }
-  const std::int64_t batch = core.sequences * core.heads;
   const std::int64_t q = core.queries, keys = core.keys, d = core.head_dim, v = core.value_dim;
   list.input_grad(pass("attention-layout-grad", 2 * shape.element * output_elements(core, q)));
-  list.input_grad(batched_gemm("attention-context-grad", shape, batch, q, keys, v));
-  list.input_grad(batched_gemm("attention-values-grad", shape, batch, keys, v, q));
+  list.input_grad(unfused("attention-context-grad", core, shape, q, keys, v));
+  list.input_grad(unfused("attention-values-grad", core, shape, keys, v, q));
   if (core.dropout) list.input_grad(pass("attention-dropout-grad", scores_of(core) * (2 * shape.element + 1)));
   if (core.fused_softmax) {
     list.input_grad(pass("softmax-grad", softmax_bytes(core, shape, 2)));
   } else {
     list.input_grad(pass("softmax-grad", unfused_softmax_bytes(core, shape) + 4 * scores_of(core), 5));
   }
-  list.input_grad(batched_gemm("attention-queries-grad", shape, batch, q, d, keys));
-  list.input_grad(batched_gemm("attention-keys-grad", shape, batch, keys, d, q));
+  list.input_grad(unfused("attention-queries-grad", core, shape, q, d, keys));
+  list.input_grad(unfused("attention-keys-grad", core, shape, keys, d, q));
 }
 
 }  // namespace stagecraft
