@@ -275,6 +275,7 @@ void add_run(Line& line, const RunSpec& run, const ModelSpec& model, const GpuSp
       line.set("fp8-recipe", std::string(run.fp8_scaling == Fp8Scaling::per_block ? "blockwise"
                                          : run.fp8_scaling == Fp8Scaling::current ? "tensorwise"
                                                                                   : "delayed"));
+      line.leave(run.fp8_scaling == Fp8Scaling::per_row, "fp8_scaling per_row");
       break;
     case Precision::bf16_mixed:
     case Precision::bf16_pure:

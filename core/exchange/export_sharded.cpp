@@ -138,6 +138,7 @@ Exported export_torchtitan(const Scenario& scenario) {
   if (run.precision == Precision::fp8_mixed) {
     if (flavor == nullptr) out.text += "[model]\n";
     out.text += "converters = [\"float8\"]\n";
+    if (run.fp8_scaling == Fp8Scaling::per_row) out.text += "\n[float8]\nrecipe_name = \"rowwise\"\n";
   }
   out.text +=
       fmt::format("\n[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\n",
@@ -190,15 +191,18 @@ Exported export_torchtitan(const Scenario& scenario) {
   leave(out, parallel.pipeline > 1 && schedule_of(run.schedule.name) == nullptr, "schedule");
   leave(out, parallel.pipeline > 1 && run.partition.rule != PartitionRule::uniform, "parallel.partition");
   leave(out, run.precision != Precision::bf16_mixed && run.precision != Precision::fp8_mixed, "precision");
+  const bool dynamic = run.fp8_scaling == Fp8Scaling::current || run.fp8_scaling == Fp8Scaling::per_row;
+  leave(out, run.precision == Precision::fp8_mixed && !dynamic, "fp8_scaling");
   leave(out, shards && run.sharding.unit != ShardUnit::block, "sharding.unit");
-  constexpr std::array<std::string_view, 8> written{"schedule",
+  constexpr std::array<std::string_view, 9> written{"schedule",
                                                     "schedule.flushes",
                                                     "sharding.group",
                                                     "sharding.unit",
                                                     "sharding.reshard_after_forward",
                                                     "overlap.gradient_reduce",
                                                     "overlap.parameter_gather",
-                                                    "fused_kernels"};
+                                                    "fused_kernels",
+                                                    "fp8_scaling"};
   leave_unwritten(scenario, written, out.left_out);
   return out;
 }

@@ -190,9 +190,12 @@ Imported import_torchtitan(std::string_view text, const std::string& file, const
   const bool fp8 = config.text("model.converters").value_or("").find("float8") != std::string::npos ||
                    config.flag("float8.enable_float8_linear").value_or(false) || config.has("float8.recipe_name");
   draft.json["precision"] = fp8 ? "fp8_mixed" : "bf16_mixed";
+  // Of the recipe with gradients of weights in 16 bits the products by rows are kept.
+  const bool by_rows = config.text("float8.recipe_name").value_or("tensorwise").starts_with("rowwise");
+  if (fp8) draft.json["fp8_scaling"] = by_rows ? "per_row" : "current";
   config.ignore(
       "float8.enable_fsdp_float8_all_gather float8.precompute_float8_dynamic_scale_for_fsdp "
-      "float8.filter_fqns float8.recipe_name training.mixed_precision_param");
+      "float8.filter_fqns training.mixed_precision_param");
   draft.json["fused_kernels"] = config.flag("compile.enable training.compile").value_or(false);
   set_recompute(config, draft.json);
   config.ignore(without_effect);

@@ -38,6 +38,7 @@ struct Kernel {
   Flops flops;                 // executed
   Bytes bytes;                 // read + written at best
   std::int32_t launches = 1;   // kernels launched, for unfused chains
+  bool row_wise = false;       // product of fp8 operands with a scale per row
   bool among_streams = false;  // each of them waits for kernels of other streams, and is waited for (experts)
   double average = 1;          // work of the average rank over that of this one, the busiest
 };

@@ -9,7 +9,7 @@ bool runs_again(const Plan& plan, bool RecomputeModules::*module) {
 }
 
 void add_again(const BackwardList& list, const std::vector<Segment>& forward) {
-  for (const Segment& segment : forward) list.input_grad(segment);
+  if (list.input) list.out->insert(list.out->end(), forward.begin(), forward.end());
 }
 
 }  // namespace stagecraft

@@ -1,5 +1,7 @@
 #include "schedule/body_segments.hpp"
 
+#include <utility>
+
 namespace stagecraft {
 namespace {
 
@@ -40,6 +42,7 @@ Segment gemm(const char* name, const BodyShape& shape, std::int64_t m, std::int6
   segment.name = name;
   segment.kernel.kind = KernelKind::gemm;
   segment.kernel.dtype = shape.gemm_dtype;
+  segment.kernel.row_wise = shape.gemm_dtype == Dtype::fp8 && shape.fp8_scaling == Fp8Scaling::per_row;
   segment.kernel.m = m;
   segment.kernel.n = n;
   segment.kernel.k = k;
@@ -80,6 +83,8 @@ std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_
       return {pass(name, numbers * (shape.element + shape.fp8_copies))};
     case Fp8Scaling::current:
       return {pass(name, numbers * (2 * shape.element + shape.fp8_copies), 2)};
+    case Fp8Scaling::per_row:  // read, written in both formats; the second format read and written in the first
+      return {pass(name, numbers * (2 * shape.element + 1) + numbers * (shape.element + 1), 2)};
     case Fp8Scaling::per_block:  // scales go along the rows of one copy and along the columns of the other
       return {pass(name, numbers * (shape.element + 2 * (1 + 4.0 / 128)))};
   }
@@ -109,6 +114,18 @@ Segment collective(const char* name, CollectiveKind kind, Axis group, double byt
   segment.collective = {kind, group, Bytes{bytes}};
   segment.hides_behind = hides_behind;
   return segment;
+}
+
+// Gradients add up in full precision, and PyTorch's row-wise kernel is so slow at that that torchao runs the one for
+// whole tensors and applies the scales to the 16-bit result by itself (github.com/pytorch/ao, pull request 1325); the
+// row-wise kernel that took its place in July 2025 is as slow in all (2185, 2595).
+void BackwardList::add(const Segment& segment) const {
+  out->push_back(segment);
+  Kernel& kernel = out->back().kernel;
+  if (!std::exchange(kernel.row_wise, false)) return;
+  const double numbers = static_cast<double>(kernel.batch) * product(kernel.m, kernel.n);
+  constexpr double read_and_written = 2 * 2;
+  out->push_back(pass("row-rescale", read_and_written * numbers));
 }
 
 void add_weight_grad(const BackwardList& list, const char* name, const char* accumulate_name, const BodyShape& shape,

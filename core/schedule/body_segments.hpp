@@ -25,7 +25,9 @@ Segment pass(const char* name, double bytes, std::int32_t launches = 1);
 /// What it takes to bring a 16-bit tensor to fp8 for the next GEMMs: read once, written as it is and, before Blackwell,
 /// transposed (Transformer Engine's cast_transpose). Current scaling reads it once more before, for its largest value;
 /// scales per block are written beside both copies, four bytes per 128 numbers (arXiv 2412.19437, section 3.3.2).
-/// Nothing unless GEMMs run in fp8.
+/// Scales per row take two kernels, since a row's scale needs all of the row: one casts by rows and writes a transposed
+/// 16-bit copy, one casts that by its rows (github.com/pytorch/ao, torchao/testing/training/roofline_utils.py). Nothing
+/// unless GEMMs run in fp8.
 std::vector<Segment> casts(const char* name, const BodyShape& shape, std::int64_t rows, std::int64_t columns);
 
 /// The same behind a norm, which writes fp8 itself where the scale is known before it runs (per tensor, from earlier
@@ -47,11 +49,14 @@ struct BackwardList {
   bool input = true, weight = true;  // which of the two are kept
   std::vector<Segment>* out = nullptr;
   void input_grad(const Segment& segment) const {
-    if (input) out->push_back(segment);
+    if (input) add(segment);
   }
   void weight_grad(const Segment& segment) const {
-    if (weight) out->push_back(segment);
+    if (weight) add(segment);
   }
+
+ private:
+  void add(const Segment& segment) const;
 };
 
 /// The gradient of a linear layer y(m x n) = x(m x k) W(k x n): the weight's GEMM and what it takes to accumulate it.

@@ -189,6 +189,7 @@ enum class GradientCompression : std::uint8_t { none, fp32, fp16, int8 };
 enum class Fp8Scaling : std::uint8_t {
   per_tensor,  // one scale from earlier steps (delayed)
   current,     // one scale of this very tensor: a pass for its largest value
+  per_row,     // the same, a scale per row of either operand of a product (torchao's recipe "rowwise")
   per_block    // a scale per 128 numbers of activations and 128 x 128 of weights (arXiv 2412.19437, section 3.3.2)
 };
 

@@ -134,8 +134,10 @@ inline constexpr Words<GradientCompression, 4> gradient_compression_words{{{Grad
                                                                            {GradientCompression::fp32, "fp32"},
                                                                            {GradientCompression::fp16, "fp16"},
                                                                            {GradientCompression::int8, "int8"}}};
-inline constexpr Words<Fp8Scaling, 3> fp8_scaling_words{
-    {{Fp8Scaling::per_tensor, "per_tensor"}, {Fp8Scaling::current, "current"}, {Fp8Scaling::per_block, "per_block"}}};
+inline constexpr Words<Fp8Scaling, 4> fp8_scaling_words{{{Fp8Scaling::per_tensor, "per_tensor"},
+                                                         {Fp8Scaling::current, "current"},
+                                                         {Fp8Scaling::per_row, "per_row"},
+                                                         {Fp8Scaling::per_block, "per_block"}}};
 
 template <class Choice, std::size_t Count>
 std::vector<std::string> list_of(const Words<Choice, Count>& words) {

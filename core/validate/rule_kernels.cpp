@@ -28,10 +28,11 @@ std::string precision_of(Draft& draft) {
 }
 
 /// As the software scales unless the record says otherwise: "FP8-CS" is Megatron's word for current scaling, torchao
-/// scales by the tensor at hand too, by rows or whole.
+/// scales by the tensor at hand too, whole or by rows.
 std::string fp8_scaling_of(Draft& draft) {
   const std::string& precision = draft.record.precision;
-  for (const char* current : {"FP8-CS", "tensorwise", "rowwise", "current"}) {
+  if (contains(precision, "rowwise")) return "per_row";
+  for (const char* current : {"FP8-CS", "tensorwise", "current"}) {
     if (contains(precision, current)) return "current";
   }
   for (const char* block : {"mxfp8", "FP8-MX", "blockwise", "per block"}) {

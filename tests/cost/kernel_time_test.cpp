@@ -66,6 +66,17 @@ TEST_CASE("rows that are no multiple of 16 bytes run at the misaligned rate") {
   CHECK(seconds(product(1280, 2560, 1004), calibration) == Approx(2 * aligned * 1004 / 1000));
 }
 
+TEST_CASE("with a scale per row a product runs at 0.95 of the law, which was measured with one per operand") {
+  Kernel kernel = product(128 * 10, 256 * 10, 1000);
+  const TimeEstimate whole = kernel_time(kernel, round_gpu(), ideal_calibration());
+  kernel.row_wise = true;
+  const TimeEstimate by_rows = kernel_time(kernel, round_gpu(), ideal_calibration());
+  CHECK(by_rows.expected.value == Approx(whole.expected.value / 0.95));
+  CHECK(whole.evidence == Evidence::measured);
+  CHECK(by_rows.evidence == Evidence::borrowed);
+  CHECK(by_rows.low.value == Approx(by_rows.expected.value * 0.95));  // "90-100 %"
+}
+
 TEST_CASE("a product of unknown shape runs at the ceiling") {
   Calibration calibration = ideal_calibration();
   calibration.gemm[Dtype::fp16].ceiling.value = 0.8;

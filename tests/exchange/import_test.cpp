@@ -273,6 +273,29 @@ TEST_CASE("torchtitan's JSON dump gives degrees, sharding and recompute") {
   CHECK(scenario.run.batch.global == 64);
 }
 
+TEST_CASE("torchtitan's float8 scales by the tensor at hand, whole or by rows, there and back") {
+  const auto job = [](const char* converters, const char* float8) {
+    return std::string(R"({"model": {"name": "llama3", "flavor": "8B", "converters": [)") + converters +
+           R"(]}, "training": {"local_batch_size": 1, "seq_len": 8192},
+           "parallelism": {"data_parallel_shard_degree": 8}, "float8": {)" +
+           float8 + "}}";
+  };
+  const auto scaling = [&](const char* float8) {
+    return read(import_torchtitan(job(R"("float8")", float8), "job.json", {})).run.fp8_scaling;
+  };
+  CHECK(scaling("") == Fp8Scaling::current);
+  CHECK(scaling(R"("recipe_name": "tensorwise")") == Fp8Scaling::current);
+  CHECK(scaling(R"("recipe_name": "rowwise")") == Fp8Scaling::per_row);
+  const Scenario by_rows = read(import_torchtitan(job(R"("float8")", R"("recipe_name": "rowwise")"), "job.json", {}));
+  const Exported exported = export_torchtitan(by_rows);
+  CHECK_THAT(exported.text, Catch::Contains("recipe_name = \"rowwise\""));
+#ifdef STAGECRAFT_HAVE_TOML
+  CHECK(read(import_torchtitan(exported.text, "job.toml", {})).run.fp8_scaling == Fp8Scaling::per_row);
+#endif
+  const Exported to_megatron = export_megatron(by_rows);
+  CHECK(std::count(to_megatron.left_out.begin(), to_megatron.left_out.end(), "fp8_scaling per_row") == 1);
+}
+
 TEST_CASE("torchtitan accumulates around its pipeline, there and back") {
   const char* const text = R"({
     "model": {"name": "llama3", "flavor": "70B"},

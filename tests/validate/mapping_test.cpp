@@ -357,6 +357,9 @@ TEST_CASE("a precision of four bits is refused, fp8 of NVIDIA's tables is scaled
   const Mapping mapping = map_record(record);
   CHECK(parse_scenario(mapping.scenario, "sample", {}, library).run.fp8_scaling == Fp8Scaling::current);
   CHECK(inferred(mapping, "/fp8_scaling"));
+  record.precision = "float8 rowwise";
+  CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.fp8_scaling == Fp8Scaling::per_row);
+  record.precision = "FP8";
   record.group = "mlperf";
   CHECK(parse_scenario(map_record(record).scenario, "sample", {}, library).run.fp8_scaling == Fp8Scaling::per_tensor);
 }
