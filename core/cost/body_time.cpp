@@ -34,19 +34,6 @@ TimeEstimate copy_time(const CostModel& model, const Collective& copy) {
   return {time, time * 0.9, time * 1.3, Evidence::borrowed};
 }
 
-/// What waits in every repeat of a part for the slowest rank of the sharding group: the part's kernels run between two
-/// collectives of that group, and each of these ends for all when the last has come.
-double wait_in_block(const CostModel& model, const BodyPart& part, const std::vector<double>& paced_s) {
-  double kernels = 0;
-  bool meets = false;
-  for (std::size_t i = 0; i < part.segments.size(); ++i) {
-    const Segment& segment = part.segments[i];
-    if (!segment.is_collective) kernels += paced_s[i];
-    meets = meets || (segment.is_collective && segment.collective.group == Axis::shard);
-  }
-  return meets ? kernels * model.block_wait : 0;
-}
-
 /// Of a collective: what sticks out of the kernels that follow and what these take longer, and its time beside
 /// products.
 struct Exposed {
@@ -58,7 +45,21 @@ struct PartTime {
   double kernels = 0, host = 0;  // of kernels without a measured time; those with one took the host's share with them
   std::vector<double> gaps;      // before each segment, where the host waits for the GPU; else empty
   std::vector<Exposed> beside;   // of each segment of the part's `beside`
+  std::vector<bool> law;         // of each segment: a kernel without a measured time, which runs at the host's pace
+  std::vector<double> paced_s;   // of each segment, at that pace
+  std::vector<double> slower_s;  // of each segment, on the slowest rank of the job
+  double met_s = 0;              // of all kernels, what the ranks of a group meet after
+  std::vector<Exposed> exposed;  // of each segment
 };
+
+/// What waits in every repeat of a part for the slowest rank of the sharding group: the part's kernels run between two
+/// collectives of that group, and each of these ends for all when the last has come.
+double wait_in_block(const CostModel& model, const BodyPart& part, const PartTime& timed) {
+  const bool meets = std::any_of(part.segments.begin(), part.segments.end(), [](const Segment& segment) {
+    return segment.is_collective && segment.collective.group == Axis::shard;
+  });
+  return meets ? timed.met_s * model.block_wait : 0;
+}
 
 TimeEstimate measured_time(const MeasuredKernel& kernel) {
   const double spread = kernel.seconds * kernel.relative_error;
@@ -103,6 +104,7 @@ void add_gaps(const CostModel& model, const std::vector<Segment>& segments, Part
 
 void time_part(const CostModel& model, const std::vector<Segment>& segments, double starved, PartTime& timed) {
   timed.times.clear();
+  timed.law.assign(segments.size(), false);
   timed.kernels = timed.host = 0;
   timed.times.reserve(segments.size());
   const double of_framework = model.law.collective_efficiency;
@@ -124,6 +126,7 @@ void time_part(const CostModel& model, const std::vector<Segment>& segments, dou
       timed.times.push_back(measured_time(*measured));
       continue;
     }
+    timed.law[timed.times.size()] = true;
     timed.times.push_back(kernel_time(segment.kernel, model.law));
     if (segment.kernel.kind == KernelKind::collection) timed.times.back() = scaled(timed.times.back(), starved);
     if (outside_range(segment.kernel, model.calibration)) timed.times.back().evidence = Evidence::borrowed;
@@ -197,9 +200,8 @@ Exposed exposed(const std::vector<Segment>& segments, const PartTime& timed, std
 struct Workspace {
   double starved = 1;  // of a pause of the garbage collector, that finds no launched kernel
   std::vector<PartTime> parts;
-  std::vector<double> paced_s, free_s;  // of a part's segments
-  std::vector<Exposed> exposed;         // the same, of its collectives
-  PartTime beside;                      // of a part's segments and the other pass's
+  std::vector<double> free_s;  // of a part's segments
+  PartTime beside;             // of a part's segments and the other pass's
 };
 
 /// What sticks out of each exchange where two passes run together. While the passes send something else an exchange
@@ -219,21 +221,6 @@ void time_beside(const CostModel& model, const BodyPart& part, const Slowdown& s
   }
 }
 
-/// What sticks out of each collective of a part, which hides behind the part's own kernels if at all.
-void time_exposed(const BodyPart& part, const PartTime& timed, const OverlapSpec& overlap, const Slowdown& slowdown,
-                  Workspace& work) {
-  work.free_s = work.paced_s;
-  work.exposed.assign(part.segments.size(), {});
-  for (std::size_t i = 0; i < part.segments.size(); ++i) {
-    work.exposed[i].seconds = work.paced_s[i];
-    if (may_hide(part.segments[i], overlap)) {
-      const bool copies = part.segments[i].is_collective && is_host_copy(part.segments[i].collective.kind);
-      // Copies have engines of their own: no kernel is slower beside one.
-      work.exposed[i] = exposed(part.segments, timed, i, copies ? Slowdown{} : slowdown, work.free_s);
-    }
-  }
-}
-
 /// Nothing if `segment` is none of the exchanges that run beside another pass.
 std::optional<Exposed> exposed_beside(const BodyPart& part, const Segment& segment, const PartTime& timed) {
   for (std::size_t i = 0; i < part.beside.size(); ++i) {
@@ -243,66 +230,134 @@ std::optional<Exposed> exposed_beside(const BodyPart& part, const Segment& segme
   return std::nullopt;
 }
 
+/// The pace of a body's kernels: they take `stretch` times as long as the GPU needs, `apart` times if nothing hid.
+struct Pace {
+  double stretch = 1, apart = 1;
+};
+
+/// Sets what kernels take at a pace, and how much longer on the slowest rank. Ranks differ in what they compute and
+/// launch; while the host launches on beside what is hidden they do no more of it, so that counts `apart`.
+void set_pace(const CostModel& model, const BodyPart& part, Pace at, PartTime& timed) {
+  timed.paced_s.clear();
+  timed.slower_s.clear();
+  timed.met_s = 0;
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Segment& segment = part.segments[i];
+    const bool at_host_pace = timed.law[i] && timed.gaps.empty();
+    const double alone = timed.times[i].expected.value, gap = timed.gaps.empty() ? 0 : timed.gaps[i];
+    const double apart_s = alone * (at_host_pace ? at.apart : 1) + gap;
+    const bool of_rank = !segment.is_collective && !is_host_work(segment.kernel.kind);
+    timed.paced_s.push_back(alone * (at_host_pace ? at.stretch : 1) + gap);
+    timed.slower_s.push_back(of_rank ? apart_s * model.slowest : 0);  // a measured time is that of the mean rank
+    if (!segment.is_collective) timed.met_s += apart_s + timed.slower_s.back();
+  }
+}
+
+/// Sets what a part's segments take, and of each collective what sticks out. It hides behind the part's own kernels, or
+/// beside another pass, if at all.
+void time_exposed(const BodyPart& part, const OverlapSpec& overlap, const Slowdown& slowdown, PartTime& timed,
+                  std::vector<double>& free_s) {
+  free_s.clear();
+  for (std::size_t i = 0; i < part.segments.size(); ++i) free_s.push_back(timed.paced_s[i] + timed.slower_s[i]);
+  timed.exposed.assign(part.segments.size(), {});
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Segment& segment = part.segments[i];
+    timed.exposed[i].seconds = timed.paced_s[i] + timed.slower_s[i];
+    if (!segment.is_collective) continue;
+    if (may_hide(segment, overlap)) {
+      // Copies have engines of their own: no kernel is slower beside one.
+      const bool copies = is_host_copy(segment.collective.kind);
+      timed.exposed[i] = exposed(part.segments, timed, i, copies ? Slowdown{} : slowdown, free_s);
+    }
+    if (!part.beside.empty()) timed.exposed[i] = exposed_beside(part, segment, timed).value_or(timed.exposed[i]);
+  }
+}
+
+/// What a body's collectives show at a pace. Leaves its parts timed at it.
+double shown(const CostModel& model, const Body& body, Pace at, const OverlapSpec& overlap, const Slowdown& slowdown,
+             Workspace& work) {
+  double seconds = 0;
+  for (std::size_t p = 0; p < body.parts.size(); ++p) {
+    const BodyPart& part = body.parts[p];
+    PartTime& timed = work.parts[p];
+    set_pace(model, part, at, timed);
+    time_exposed(part, overlap, slowdown, timed, work.free_s);
+    for (std::size_t i = 0; i < part.segments.size(); ++i) {
+      if (part.segments[i].is_collective) seconds += timed.exposed[i].seconds * part.repeat;
+    }
+  }
+  return seconds;
+}
+
+/// Times a body's parts at the pace at which its kernels and what its collectives show take as long as the host
+/// launches, since the host launches on while the GPU waits for a collective; at the kernels' own pace where that takes
+/// longer. `whole_s` is what the collectives take if none hides. The further apart kernels lie, the less sticks out,
+/// but never less by more than they lie apart: the sum rises with the stretch, and is never above what it is if nothing
+/// hides.
+void time_at_pace(const CostModel& model, const Body& body, double kernels_s, double host_s, double whole_s,
+                  const OverlapSpec& overlap, const Slowdown& slowdown, Workspace& work) {
+  Pace at;
+  const auto lasts = [&](double stretch) {
+    at.stretch = stretch;
+    return kernels_s * stretch + shown(model, body, at, overlap, slowdown, work);
+  };
+  if (kernels_s > 0) at.apart = std::max(1.0, (host_s - whole_s) / kernels_s);
+  constexpr double rounding = 1e-12;
+  if (lasts(at.apart) >= host_s * (1 - rounding) || kernels_s <= 0) return;
+  double low = at.apart, high = host_s / kernels_s;
+  const double least_shown = lasts(high) - host_s;
+  high = std::max(low, (host_s - least_shown) / kernels_s);
+  if (lasts(high) <= host_s * (1 + rounding)) return;  // just as much sticks out there
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (lasts(middle) < host_s ? low : high) = middle;
+  }
+}
+
 BodyTime time_body(const CostModel& model, const Body& body, const Plan& plan, Workspace& work) {
   BodyTime result;
   std::vector<PartTime>& parts = work.parts;
-  std::vector<double>& paced_s = work.paced_s;
   if (parts.size() < body.parts.size()) parts.resize(body.parts.size());
   const Slowdown slowdown = slowdown_beside(model, plan.run.overlap);
-  double kernels = 0, host = 0, sent = 0;
+  double kernels = 0, host = 0, whole = 0;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
-    const std::vector<Segment>& segments = body.parts[p].segments;
-    time_part(model, segments, work.starved, parts[p]);
-    kernels += parts[p].kernels * body.parts[p].repeat;
-    host += parts[p].host * body.parts[p].repeat;
-    if (!body.parts[p].beside.empty()) time_beside(model, body.parts[p], slowdown, parts[p], work);
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      if (!segments[i].is_collective || may_hide(segments[i], plan.run.overlap)) continue;
-      const std::optional<Exposed> beside = exposed_beside(body.parts[p], segments[i], parts[p]);
-      sent += (beside ? beside->seconds : parts[p].times[i].expected.value) * body.parts[p].repeat;
+    const BodyPart& part = body.parts[p];
+    time_part(model, part.segments, work.starved, parts[p]);
+    kernels += parts[p].kernels * part.repeat;
+    host += parts[p].host * part.repeat;
+    if (!part.beside.empty()) time_beside(model, part, slowdown, parts[p], work);
+    for (std::size_t i = 0; i < part.segments.size(); ++i) {
+      if (part.segments[i].is_collective) whole += parts[p].times[i].expected.value * part.repeat;
     }
   }
+  time_at_pace(model, body, kernels, host, whole, plan.run.overlap, slowdown, work);
   result.segments.reserve(body.parts.size());
-  // While the GPU waits for a collective the host launches on.
-  const double stretch = kernels > 0 ? std::max(1.0, (host - sent) / kernels) : 1.0;
   Doubt doubt;
   for (std::size_t p = 0; p < body.parts.size(); ++p) {
     const BodyPart& part = body.parts[p];
+    const PartTime& timed = parts[p];
     const double repeat = part.repeat;
     std::vector<SegmentTime>& segments = result.segments.emplace_back();
     segments.reserve(part.segments.size());
-    paced_s.clear();
-    for (std::size_t i = 0; i < part.segments.size(); ++i) {
-      const Segment& segment = part.segments[i];
-      const double alone = parts[p].times[i].expected.value;
-      const bool at_host_pace =
-          !segment.is_collective && parts[p].gaps.empty() && find_measured(model.calibration, segment) == nullptr;
-      const double paced = alone * (at_host_pace ? stretch : 1) + (parts[p].gaps.empty() ? 0 : parts[p].gaps[i]);
-      result.launch_wait += Seconds{std::max(0.0, paced - alone) * repeat};
-      const bool of_rank = !segment.is_collective && !is_host_work(segment.kernel.kind);
-      const double slow = of_rank ? paced * model.slowest : 0;  // a measured time is that of the mean rank
-      paced_s.push_back(paced + slow);
-      result.waiting += Seconds{slow * repeat};
-    }
-    time_exposed(part, parts[p], plan.run.overlap, slowdown, work);
-    double wait = wait_in_block(model, part, paced_s);
+    double wait = wait_in_block(model, part, timed);
     result.waiting += Seconds{wait * repeat};
     for (std::size_t i = 0; i < part.segments.size(); ++i) {
-      const bool is_collective = part.segments[i].is_collective;
-      Exposed out = work.exposed[i];
-      if (is_collective && !part.beside.empty()) out = exposed_beside(part, part.segments[i], parts[p]).value_or(out);
+      const Segment& segment = part.segments[i];
+      const double alone = timed.times[i].expected.value;
+      result.launch_wait += Seconds{std::max(0.0, timed.paced_s[i] - alone) * repeat};
+      result.waiting += Seconds{timed.slower_s[i] * repeat};
+      const Exposed& out = timed.exposed[i];
       double seconds = out.seconds;
       doubt.add(out.beside_products_s * slowdown.gemm_doubt, slowdown.evidence, repeat);
-      if (is_collective && part.segments[i].collective.group == Axis::shard) {
+      if (segment.is_collective && segment.collective.group == Axis::shard) {
         seconds += wait;  // at the part's first meeting
         wait = 0;
       }
-      segments.push_back({{seconds}, is_collective});
-      (is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};
-      if (is_collective) served_by(result.exposed, part.segments[i].collective) += Seconds{seconds * repeat};
-      if (parts[p].times[i].expected.value > 0) {
-        doubt.add(parts[p].times[i], seconds / parts[p].times[i].expected.value, repeat);
-      }
+      segments.push_back({{seconds}, segment.is_collective});
+      (segment.is_collective ? result.collectives : result.kernels) += Seconds{seconds * repeat};
+      if (segment.is_collective) served_by(result.exposed, segment.collective) += Seconds{seconds * repeat};
+      if (alone > 0) doubt.add(timed.times[i], seconds / alone, repeat);
     }
   }
   const Seconds expected = result.kernels + result.collectives;
