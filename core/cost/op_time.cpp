@@ -5,7 +5,7 @@
 
 #include "cost/cost_model.hpp"
 #include "cost/faulty_groups.hpp"
-#include "cost/slowdown.hpp"
+#include "cost/pass_room.hpp"
 #include "schedule/body_shape.hpp"
 #include "spec/precision.hpp"
 #include "spec/recipe.hpp"
@@ -139,47 +139,16 @@ bool hides_in_buckets(const OverlapSpec& overlap, const Op& op) {
   return op.kind == OpKind::gather_params && op.lane == Lane::data && op.stage.valid() && overlap.parameter_gather;
 }
 
-/// The operation that the buckets of an operation travel beside: its time but for what it sends through the NICs
-/// itself, and how much longer it takes beside them.
-struct Compute {
-  Seconds time;
-  double slowdown = 0;
-};
-
-/// Of a pass, the time in which its own collectives send through the NICs.
-double sending_s(const CostModel& model, const ExposedTime& exposed) {
-  const auto across = [&](Axis axis, Seconds time) { return shape_of(model, axis).nodes > 1 ? time.value : 0; };
-  return across(Axis::tensor, exposed.tensor) + across(Axis::context, exposed.context) +
-         across(Axis::expert, exposed.expert) + across(Axis::shard, exposed.data);
-}
-
-Compute compute_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
-                       const Op& op) {
-  const auto hides = [&](const Op& other) {
-    const bool kind = op.kind == OpKind::reduce_grad || op.kind == OpKind::offload_grad
-                          ? other.kind == OpKind::backward || other.kind == OpKind::weight_grad
-                          : other.kind == OpKind::forward;
-    return kind && other.stage == op.stage && other.body.valid();
-  };
-  const std::vector<Op>& program = schedule.programs[rank.index()];
-  const auto last = std::find_if(program.rbegin(), program.rend(), hides);
-  if (last == program.rend()) return {};
-  Bodies one;
-  one.bodies.push_back(schedule.bodies.bodies[last->body.index()]);
-  const BodyTime time = time_bodies(model, one, plan).front();
-  const Seconds free{time.total.expected.value - sending_s(model, time.exposed)};
-  return {free, mean_slowdown(one.bodies.front(), time, slowdown_beside(model, plan.run.overlap))};
-}
-
-/// What is left of a collective in `buckets` equal parts once the compute is over that hides it. One part cannot
-/// overlap. Rates stay: all of the time, also that on the wire, shrinks alike. What the compute takes longer beside it
-/// counts as left, too.
-CollectiveTime exposed(const CollectiveTime& part, double buckets, const Compute& beside) {
-  const double slowdown = beside.slowdown;
-  const double behind = beside.time.value * (1 + slowdown) * (1 - 1 / buckets);
+/// What is left of a collective in `buckets` equal parts once the pass is over that hides it. One part cannot overlap.
+/// Rates stay: all of the time, also that on the wire, shrinks alike. What the pass takes longer beside it counts as
+/// left, too.
+CollectiveTime exposed(const CollectiveTime& part, double buckets, PassRoom room) {
+  const double share = 1 - 1 / buckets;
+  room.work_s *= share;
+  room.wait_s *= share;
   const double whole = part.shared.value * buckets;
-  const double sticks_out = std::max(part.shared.value, whole - behind);
-  const double left = sticks_out + (whole - sticks_out) * slowdown / (1 + slowdown);
+  const Beside beside = fit(whole - part.shared.value, room);
+  const double left = whole - beside.seconds + beside.longer_s;
   const double parts = part.shared.value > 0 ? buckets * left / whole : buckets;
   CollectiveTime time = part;
   time.total.expected = part.total.expected * parts;
@@ -197,14 +166,14 @@ double bucket_count(const Plan& plan, Bytes whole) {
 }
 
 /// Gradients leave bucket by bucket as the reduction leaves them, if that runs behind the last backward.
-CollectiveTime copy_time(const CostModel& model, const Schedule& schedule, const Plan& plan, PipelineRank rank,
-                         const Op& op) {
+CollectiveTime copy_time(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
+                         PipelineRank rank, const Op& op) {
   const Home home = home_of(plan, op.kind);
   if (!hides_in_buckets(plan.run.overlap, op) || schedule.placement.size() > 1) return copy_time(model, home, op.bytes);
   const double buckets = bucket_count(plan, Bytes{parameters_per_rank(plan, op.stage) * reduced_bytes(plan)});
-  Compute beside = compute_beside(model, schedule, plan, rank, op);
-  beside.slowdown = 0;  // copies have engines of their own
-  return exposed(copy_time(model, home, op.bytes / buckets), buckets, beside);
+  PassRoom room = room_beside(model, schedule, plan, topology, rank, op, {});
+  room.slowdown = 0;  // copies have engines of their own
+  return exposed(copy_time(model, home, op.bytes / buckets), buckets, room);
 }
 
 CollectiveTime none() {
@@ -258,14 +227,16 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
       if (reduces && work.group == Axis::shard) add_replicas(model, plan, work.bytes / buckets, time);
       if (op.kind != OpKind::reduce_tied) add_experts(model, plan, op, buckets, time);
       if (reduces) add_compression(model, plan, work.bytes.value / reduced_bytes(plan), buckets, time);
-      if (in_buckets) time = exposed(time, buckets, compute_beside(model, schedule, plan, rank, op));
+      if (in_buckets) {
+        time = exposed(time, buckets, room_beside(model, schedule, plan, topology, rank, op, shape));
+      }
       return with_broadcasts(model, plan, op, time);
     }
     case OpKind::offload:
     case OpKind::reload:
     case OpKind::offload_grad:
     case OpKind::reload_param:
-      return copy_time(model, schedule, plan, rank, op);
+      return copy_time(model, schedule, plan, topology, rank, op);
     default:
       break;
   }
