@@ -75,6 +75,7 @@ QComboBox QAbstractItemView { background: @raised; border: 1px solid @border; ou
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { width: 0; border: none; }
 QPushButton, QToolButton { background: @raised; color: @ink; border: 1px solid @border; border-radius: 5px; padding: 5px 12px; }
 QToolButton { padding: 4px 8px; }
+QTabBar QToolButton { padding: 0; }
 QPushButton:hover, QToolButton:hover { background: @hover; }
 QPushButton:pressed, QToolButton:pressed { background: @border; }
 QPushButton:focus, QToolButton:focus { border: 1px solid @accent; }

@@ -161,3 +161,32 @@ TEST_CASE("a switch shows whether it is on, in both themes") {
     }
   }
 }
+
+TEST_CASE("the arrows that scroll the tabs of a narrow window can be seen, in both themes") {
+  const PlainText plain;
+  Opened opened(scenarios + "tiny-gpt-2cores.json");
+  opened.window->resize(opened.window->minimumSize());
+  auto* const bar = opened.window->findChild<QTabBar*>();
+  REQUIRE(bar != nullptr);
+  for (const double size : {1.0, 2.0}) {
+    set_text_scale(*qApp, size);
+    for (const bool dark : {false, true}) {
+      apply_theme(*qApp, make_theme(dark));
+      opened.settle();
+      int seen = 0;
+      for (QToolButton* const arrow : bar->findChildren<QToolButton*>()) {
+        CAPTURE(size, dark, arrow->arrowType());
+        REQUIRE(arrow->isVisibleTo(bar));
+        QImage picture(arrow->size() * size, QImage::Format_RGB32);
+        picture.setDevicePixelRatio(size);
+        arrow->render(&picture);
+        std::set<QRgb> inside;  // of the frame and its corners
+        for (int y = picture.height() / 4; y < picture.height() * 3 / 4; ++y)
+          for (int x = 3; x < picture.width() - 3; ++x) inside.insert(picture.pixel(x, y));
+        CHECK(inside.size() > 1);
+        ++seen;
+      }
+      CHECK(seen == 2);
+    }
+  }
+}
