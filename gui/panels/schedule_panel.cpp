@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "gui/panels/flow_layout.hpp"
 #include "gui/panels/tall_page.hpp"
@@ -210,14 +211,45 @@ void SchedulePanel::keep_moves() {
 void SchedulePanel::undo() {
   if (grid_->can_undo()) return view_->select(grid_->undo());
   if (replaced_.empty()) return;
-  const Replaced back = std::move(replaced_.back());
+  const MovedTable back = std::move(replaced_.back());
   replaced_.pop_back();
-  origin_ = back.origin;
-  show_controls(origin_, back.table.schedule.shape);
-  grid_->bring_back(back.table, times());
+  show_moved(back);
 }
 
-void SchedulePanel::show_controls(const Origin& origin, const PipelineShape& shape) {
+void SchedulePanel::show_moved(const MovedTable& moved) {
+  origin_ = moved.origin;
+  show_controls(origin_, moved.table.schedule.shape);
+  grid_->bring_back(moved.table, times());
+}
+
+std::vector<MovedTable> SchedulePanel::moved_tables() const {
+  std::vector<MovedTable> tables = replaced_;
+  if (grid_->can_undo()) tables.push_back({grid_->hand_made(), origin_});
+  return tables;
+}
+
+void SchedulePanel::bring_back(std::vector<MovedTable> tables, bool show_last) {
+  replaced_ = std::move(tables);
+  if (show_last && !replaced_.empty() && !grid_->can_undo()) return undo();
+  show_verdict();  // and what the button that undoes says
+}
+
+std::vector<double> SchedulePanel::times_shown() const {
+  std::vector<double> times;
+  for (const QDoubleSpinBox* const box : time_boxes()) times.push_back(box->value());
+  return times;
+}
+
+void SchedulePanel::show_times(const std::vector<double>& times) {
+  const std::vector<QDoubleSpinBox*> boxes = time_boxes();
+  for (std::size_t i = 0; i < std::min(times.size(), boxes.size()); ++i) {
+    const QSignalBlocker quiet(boxes[i]);
+    if (std::isfinite(times[i])) boxes[i]->setValue(times[i]);
+  }
+  take_times();
+}
+
+void SchedulePanel::show_controls(const ScheduleOrigin& origin, const PipelineShape& shape) {
   const QSignalBlocker quiet_name(name_), quiet_p(ranks_), quiet_m(micro_batches_), quiet_v(chunks_);
   const FamilyEntry* const entry = find_schedule(origin.name.toStdString());
   name_->setPlaceholderText(QFileInfo(origin.csv).fileName());
@@ -242,7 +274,7 @@ void SchedulePanel::show_schedule(const QString& name, const PipelineShape& shap
 }
 
 void SchedulePanel::load_csv(const QString& path) {
-  Replaced before{grid_->hand_made(), origin_};
+  MovedTable before{grid_->hand_made(), origin_};
   grid_->load_csv(path.toStdString());
   if (!before.table.moves.empty()) replaced_.push_back(std::move(before));
   origin_ = {{}, path};

@@ -14,6 +14,16 @@
 
 namespace stagecraft::gui {
 
+/// What a table came from: a schedule of the family, or a file.
+struct ScheduleOrigin {
+  QString name, csv;
+};
+
+struct MovedTable {
+  HandMade table;
+  ScheduleOrigin origin;
+};
+
 class SchedulePanel : public QWidget {
   Q_OBJECT
 
@@ -27,6 +37,13 @@ class SchedulePanel : public QWidget {
   void load_csv(const QString& path);
   void save_csv(const QString& path) const;
   QString csv_path() const { return origin_.csv; }
+  /// Every table with moves: those that others took the place of, and last the one shown, if it has any.
+  std::vector<MovedTable> moved_tables() const;
+  /// The same at a later start; `show_last` of them, the others by the button that undoes.
+  void bring_back(std::vector<MovedTable> tables, bool show_last);
+  std::vector<double> times_shown() const;
+  /// As many as there are; what is no time is left.
+  void show_times(const std::vector<double>& times);
 
  Q_SIGNALS:
   void load_wanted();
@@ -34,22 +51,16 @@ class SchedulePanel : public QWidget {
   void status(const QString& text);
 
  private:
-  /// What a table came from: a schedule of the family, or a file.
-  struct Origin {
-    QString name, csv;
-  };
-  struct Replaced {
-    HandMade table;
-    Origin origin;
-  };
   void build_controls();
   void allow_shape(const FamilyEntry* entry);
-  void show_controls(const Origin& origin, const PipelineShape& shape);
+  void show_controls(const ScheduleOrigin& origin, const PipelineShape& shape);
   void take_times();
   void keep_moves();
   void undo();
   void describe(Slot slot);
   void generate();
+  void show_moved(const MovedTable& moved);
+  std::vector<QDoubleSpinBox*> time_boxes() const { return {forward_, input_grad_, weight_grad_, send_}; }
   void show_verdict();
   StageTimes times() const;
 
@@ -63,8 +74,8 @@ class SchedulePanel : public QWidget {
   QLabel *summary_, *verdict_, *figures_, *selection_;
   QPushButton *undo_, *as_table_;
   QWidget* controls_;
-  Origin origin_;
-  std::vector<Replaced> replaced_;  // tables with moves, which others took the place of
+  ScheduleOrigin origin_;
+  std::vector<MovedTable> replaced_;  // tables with moves, which others took the place of
 };
 
 }  // namespace stagecraft::gui

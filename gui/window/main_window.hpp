@@ -111,11 +111,16 @@ class MainWindow : public QMainWindow {
   bool open_unsaved(const QString& path, const QString& text);
   void offer_drafts();
 
+  // session_schedule.cpp
+  void save_schedules();
+  void restore_schedules();
+
   // open_files.cpp
   void leave_scenario(const QString& save_first, const QString& without, std::function<void()> then);
   void open_scenario(const QString& path);
   void close_scenario();
   void load_scenario(const QString& path);
+  bool open_schedule(const QString& path);
   void open_trace(const QString& path);
   void open_dialog();
   void open_folder_dialog();
@@ -132,7 +137,8 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Report> pinned_report_;
   std::unique_ptr<const LoadedTrace> pinned_trace_, measured_, opened_, copied_;  // the last two: of a job
   QString opened_problem_, measured_path_;
-  QString taken_over_;  // the unsaved text that the settings hold of this window
+  QString taken_over_;          // the unsaved text that the settings hold of this window
+  QStringList kept_schedules_;  // moved tables that the settings hold of this window
   QStringList recent_;
   std::vector<const LoadedTrace*> shown_;  // what the views hold
   bool compared_ = false;                  // the comparison holds them too

@@ -49,14 +49,9 @@ void MainWindow::open_path(const QString& path) {
     case FileKind::folder:
       return open_trace(path);
     case FileKind::schedule_csv:
-      try {
-        schedule_->load_csv(path);
-        show_view(ViewTab::schedule);
-        remember(path);
-      } catch (const std::exception& error) {
-        report_problem(error);
-      }
-      return;
+      if (!open_schedule(path)) return;
+      show_view(ViewTab::schedule);
+      return remember(path);
     case FileKind::sweep:
       sweep_->open(path);
       show_view(ViewTab::sweep);
@@ -104,6 +99,17 @@ void MainWindow::load_scenario(const QString& path) {
     remember(path);
   } catch (const std::exception& error) {
     report_problem(error);
+  }
+}
+
+/// False if it was told why not.
+bool MainWindow::open_schedule(const QString& path) {
+  try {
+    schedule_->load_csv(path);
+    return true;
+  } catch (const std::exception& error) {
+    report_problem(error);
+    return false;
   }
 }
 
@@ -255,13 +261,13 @@ void MainWindow::csv_dialog(bool save) {
     dialog->setDefaultSuffix("csv");
   }
   connect(dialog, &QFileDialog::fileSelected, this, [this, save](const QString& path) {
+    if (!save) {
+      open_schedule(path);
+      return;
+    }
     try {
-      if (save) {
-        schedule_->save_csv(path);
-        described_->setText(tr("%1 written").arg(path));
-      } else {
-        schedule_->load_csv(path);
-      }
+      schedule_->save_csv(path);
+      described_->setText(tr("%1 written").arg(path));
     } catch (const std::exception& error) {
       report_problem(error);
     }

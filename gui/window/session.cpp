@@ -80,6 +80,7 @@ void MainWindow::save_session() {
   settings.setValue("sweep/estimate", sweep_->estimate());
   settings.setValue("sweep/shown", sweep_->shown_file());
   settings.setValue("recent", recent_);
+  save_schedules();
   save_open_files();
 }
 
@@ -155,6 +156,7 @@ void MainWindow::restore_session() {
   }
   const QString trace = settings.value("open/trace").toString();
   if (!trace.isEmpty() && QFileInfo::exists(trace)) open_trace(trace);
+  restore_schedules();
   offer_drafts();
 }
 

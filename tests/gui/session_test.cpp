@@ -4,8 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include "base/file_io.hpp"
+#include "base/input_error.hpp"
+#include "gui/models/hand_made_text.hpp"
 #include "gui/models/json_edit.hpp"
 #include "opened.hpp"
+#include "schedule/csv_text.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::gui;
@@ -43,6 +46,16 @@ struct Session : Opened {
     for (QAction* const action : window->findChildren<QAction*>())
       if (QString(action->text()).remove('&') == title) return action->trigger();
     FAIL("no command " << title.toStdString());
+  }
+  SchedulePanel& editor() const { return window->schedule_panel(); }
+  std::string table() const { return to_csv(editor().grid().schedule()); }
+  void move_right(Slot slot) const {
+    editor().view().select(slot);
+    QTest::keyClick(&editor().view(), Qt::Key_Right, Qt::ControlModifier);
+  }
+  void undo_move() const {
+    for (QPushButton* const button : editor().findChildren<QPushButton*>())
+      if (button->text().contains("&Undo") || button->text().contains("Back to")) button->click();
   }
   void answer(const QString& title) {
     for (QPushButton* const button : window->message_bar().findChildren<QPushButton*>())
@@ -177,5 +190,89 @@ TEST_CASE("unsaved edits of a file that is gone come back as often as they are n
     session.start(false);
     CHECK(session.micro() == "4");
     CHECK(session.window->document().modified());
+  }
+}
+
+TEST_CASE("operations that were moved in the schedule editor are where they were at the next start") {
+  Session session;
+  session.window->show_view(ViewTab::schedule);
+  session.settle();
+  session.editor().show_schedule("gpipe", {4, 8, 1});
+  session.editor().show_times({1, 2, 3, 0.5});
+  const std::string before = session.table();
+  session.move_right({0, 0});
+  const std::string moved = session.table();
+  for (int i = 0; i < 2; ++i) {
+    session.start(false);
+    CHECK(session.window->shown_view() == ViewTab::schedule);
+    CHECK(session.table() == moved);
+    CHECK(session.editor().times_shown() == std::vector<double>{1, 2, 3, 0.5});
+    CHECK(session.editor().findChild<QComboBox*>()->currentText() == "gpipe");
+  }
+  session.undo_move();
+  CHECK(session.table() == before);
+  CHECK_FALSE(session.editor().grid().can_undo());
+  session.start(false);
+  CHECK_FALSE(session.editor().grid().can_undo());
+  CHECK(session.editor().moved_tables().empty());
+}
+
+TEST_CASE("a schedule of a file and its moves come back, also when the file is gone") {
+  Session session;
+  const QString csv = session.folder.filePath("mine.csv");
+  write_file_whole(csv.toStdString(), "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  session.open(csv);
+  const std::string loaded = session.table();
+  session.start(false);
+  CHECK(session.table() == loaded);
+  CHECK(session.editor().csv_path() == csv);
+  session.move_right({0, 0});
+  const std::string moved = session.table();
+  QFile::remove(csv);
+  session.start(false);
+  CHECK(session.table() == moved);
+  CHECK(session.editor().csv_path() == csv);
+  session.undo_move();
+  CHECK(session.table() == loaded);
+}
+
+TEST_CASE("moves that another table took the place of, and those of another window, are kept too") {
+  Session session;
+  session.editor().show_schedule("gpipe", {4, 8, 1});
+  session.move_right({0, 0});
+  const std::string first = session.table();
+  session.editor().show_schedule("1f1b", {4, 8, 1});
+  session.start(true);
+  session.editor().show_schedule("gpipe", {2, 4, 1});
+  session.move_right({0, 1});
+  const std::string second = session.table();
+  session.start(false);
+  CHECK(session.table() == second);
+  session.undo_move();
+  session.undo_move();
+  CHECK(session.table() == first);
+  session.start(true);
+  session.start(false);
+  CHECK(session.table() == first);
+}
+
+TEST_CASE("a kept schedule that cannot be read is told of and does no harm") {
+  Session session;
+  session.editor().show_schedule("gpipe", {4, 8, 1});
+  session.move_right({0, 0});
+  const std::string moved = session.table(), text = to_text(session.editor().grid().hand_made());
+  REQUIRE(to_text(parse_hand_made(text)) == text);
+  session.window->close();
+  for (const std::string bad :
+       {"", "nonsense", "0 0 1 \n{}", "0 0 \n", "9 0 1 \n", "0 99 1 \n", "0 0 99 \n", "0 0 -1 \n"}) {
+    const bool whole = bad.ends_with(" \n");
+    const std::string wrong = whole ? bad + text.substr(text.find('\n') + 1) : bad;
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_hand_made(wrong), InputError);
+    QSettings().setValue("schedule/moved", QStringList{"gpipe\n\n" + QString::fromStdString(wrong)});
+    session.window = session.another(false);
+    session.settle();
+    CHECK(session.window->message_bar().text().contains("kept schedule"));
+    CHECK_FALSE(session.editor().grid().can_undo());
   }
 }
