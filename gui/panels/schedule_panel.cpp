@@ -78,6 +78,7 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   connect(grid_, &ScheduleGrid::changed, this, &SchedulePanel::show_verdict);
   connect(grid_, &ScheduleGrid::changed, this, [this] { describe(view_->selected()); });
   connect(view_, &ScheduleView::selection_changed, this, &SchedulePanel::describe);
+  connect(view_, &ScheduleView::undo_wanted, this, &SchedulePanel::undo);
   connect(view_, &ScheduleView::drag_described, this, [this](const QString& text) {
     if (text.isEmpty()) return Q_EMIT view_->selection_changed(view_->selected());
     set_ink(selection_, Ink::warning);

@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "gui/theme/theme.hpp"
 #include "gui/timeline/legend.hpp"
@@ -93,6 +94,14 @@ QPoint ScheduleView::centre_of(Slot slot) const {
   return box_of(slot).center().toPoint();
 }
 
+/// Those that the rank comes to: where the schedule deadlocks, the others behind them have no times.
+std::int32_t ScheduleView::operations_run(std::int32_t rank) const {
+  const auto& spans = grid_.analysis().spans[static_cast<std::size_t>(rank)];
+  if (grid_.analysis().complete) return static_cast<std::int32_t>(spans.size());
+  const auto last = std::find_if(spans.rbegin(), spans.rend(), [](const OpSpan& span) { return span.end > 0; });
+  return static_cast<std::int32_t>(spans.rend() - last);
+}
+
 std::int32_t ScheduleView::rank_at(double y_of_viewport) const {
   const int y = static_cast<int>(y_of_viewport) + verticalScrollBar()->value() - top;
   return y < 0 ? -1 : y / (row_height_ + row_gap);
@@ -101,7 +110,8 @@ std::int32_t ScheduleView::rank_at(double y_of_viewport) const {
 Slot ScheduleView::slot_at(QPointF point) const {
   const std::int32_t rank = rank_at(point.y());
   if (rank < 0 || rank >= grid_.rowCount() || point.x() < label_width) return {};
-  const auto& spans = grid_.analysis().spans[static_cast<std::size_t>(rank)];
+  const auto spans = std::span(grid_.analysis().spans[static_cast<std::size_t>(rank)])
+                         .first(static_cast<std::size_t>(operations_run(rank)));
   const double time = (point.x() - label_width + horizontalScrollBar()->value()) / pixels_per_unit_;
   const auto after =
       std::upper_bound(spans.begin(), spans.end(), time, [](double t, const OpSpan& span) { return t < span.end; });
@@ -110,7 +120,8 @@ Slot ScheduleView::slot_at(QPointF point) const {
 }
 
 std::int32_t ScheduleView::place_at(std::int32_t rank, double x) const {
-  const auto& spans = grid_.analysis().spans[static_cast<std::size_t>(rank)];
+  const auto spans = std::span(grid_.analysis().spans[static_cast<std::size_t>(rank)])
+                         .first(static_cast<std::size_t>(operations_run(rank)));
   const double time = (x - label_width + horizontalScrollBar()->value()) / pixels_per_unit_;
   const auto after = std::partition_point(spans.begin(), spans.end(),
                                           [time](const OpSpan& span) { return (span.start + span.end) / 2 < time; });
@@ -119,7 +130,7 @@ std::int32_t ScheduleView::place_at(std::int32_t rank, double x) const {
 
 void ScheduleView::select(Slot slot) {
   selected_ = slot;
-  if (slot.rank >= 0) {
+  if (slot.rank >= 0 && slot.position < operations_run(slot.rank)) {
     const QRectF box = box_of(slot);
     if (box.left() < label_width)
       horizontalScrollBar()->setValue(horizontalScrollBar()->value() - static_cast<int>(label_width - box.left()));
@@ -173,7 +184,8 @@ void ScheduleView::paintEvent(QPaintEvent*) {
     const auto idle = static_cast<std::size_t>(SliceClass::bubble_steady);
     fill_hatched(painter, QRectF(from, y, to - from, row_height_), palette.fill[idle], palette.hatch[idle]);
     double last_right = -1;
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.size()); ++i) {
+    const std::int32_t count = operations_run(rank);
+    for (std::int32_t i = 0; i < count; ++i) {
       const QRectF box = box_of({rank, i});
       if (box.right() < label_width || box.left() > viewport()->width()) continue;
       if (box.width() < 1 && box.right() < last_right + 1) continue;  // the same pixel again
@@ -187,13 +199,12 @@ void ScheduleView::paintEvent(QPaintEvent*) {
         painter.drawText(box, Qt::AlignCenter, label);
       }
     }
-    if (selected_.rank == rank) {
+    if (selected_.rank == rank && selected_.position < count) {
       painter.setPen(QPen(theme.ink, 2));
       painter.setBrush(Qt::NoBrush);
       painter.drawRect(box_of(selected_).adjusted(1, 1, -1, -1));
     }
     if (dragged_.rank == rank && drop_at_ >= 0) {
-      const auto count = static_cast<std::int32_t>(program.size());
       const double x = drop_at_ < count ? box_of({rank, drop_at_}).left() : box_of({rank, count - 1}).right();
       painter.fillRect(QRectF(x - 1.5, y - 2, 3, row_height_ + 4), theme.accent);
     }
@@ -242,6 +253,7 @@ void ScheduleView::mouseReleaseEvent(QMouseEvent*) {
 }
 
 void ScheduleView::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Undo)) return Q_EMIT undo_wanted();
   const bool along = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
   const bool across = event->key() == Qt::Key_Up || event->key() == Qt::Key_Down;
   if ((!along && !across) || grid_.empty()) return QAbstractScrollArea::keyPressEvent(event);
@@ -266,6 +278,15 @@ void ScheduleView::keyPressEvent(QKeyEvent* event) {
 void ScheduleView::wheelEvent(QWheelEvent* event) {
   if (event->modifiers() & Qt::ControlModifier) return zoom(std::pow(1.2, event->angleDelta().y() / 120.0));
   QAbstractScrollArea::wheelEvent(event);
+}
+
+/// The undo of the editor goes before that of the scenario.
+bool ScheduleView::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->matches(QKeySequence::Undo)) {
+    event->accept();
+    return true;
+  }
+  return QAbstractScrollArea::event(event);
 }
 
 bool ScheduleView::viewportEvent(QEvent* event) {

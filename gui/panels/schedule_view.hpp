@@ -24,6 +24,7 @@ class ScheduleView : public QAbstractScrollArea {
 
  Q_SIGNALS:
   void selection_changed(Slot slot);
+  void undo_wanted();
   void drag_described(const QString& text);  // why the dragged operation cannot land here; empty where it can
 
  protected:
@@ -34,10 +35,12 @@ class ScheduleView : public QAbstractScrollArea {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
+  bool event(QEvent* event) override;
   bool viewportEvent(QEvent* event) override;
 
  private:
   QRectF box_of(Slot slot) const;
+  std::int32_t operations_run(std::int32_t rank) const;
   std::int32_t rank_at(double y_of_viewport) const;  // negative above the first; may lie beyond the last
   Slot slot_at(QPointF point) const;
   std::int32_t place_at(std::int32_t rank, double x) const;

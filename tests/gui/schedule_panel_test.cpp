@@ -162,3 +162,48 @@ TEST_CASE("a schedule that does not run to its end has no figures") {
   while (editor.panel.grid().can_undo()) editor.undo()->click();
   CHECK(editor.says("makespan"));
 }
+
+TEST_CASE("in a schedule that deadlocks, what ran can be dragged back, and nothing else is drawn") {
+  Editor editor;
+  ScheduleView& view = editor.panel.view();
+  ScheduleGrid& grid = editor.panel.grid();
+  Slot last{1, 2};
+  REQUIRE(grid.name_of(last) == "1F2");
+  while (!has_errors(grid.verdict())) {  // further than 1B1, which waits for it
+    editor.move_right(last);
+    ++last.position;
+  }
+  REQUIRE_FALSE(grid.analysis().complete);
+  const QImage unmarked = [&] {
+    view.select({});
+    return view.grab().toImage();
+  }();
+  view.select(last);
+  CHECK(view.grab().toImage() == unmarked);  // it never runs: it has no place in time
+  const Slot ran{1, 3};
+  REQUIRE(grid.name_of(ran) == "1F3");
+  const QPoint from = view.centre_of(ran), to = view.centre_of({1, 1}) - QPoint(2, 0);
+  QTest::mousePress(view.viewport(), Qt::LeftButton, {}, from);
+  CHECK(view.selected() == ran);
+  QMouseEvent move(QEvent::MouseMove, to, view.viewport()->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
+  QApplication::sendEvent(view.viewport(), &move);
+  QTest::mouseRelease(view.viewport(), Qt::LeftButton, {}, to);
+  CHECK(grid.name_of({1, 1}) == "1F3");
+}
+
+TEST_CASE("the key that undoes takes back a move while the picture has the focus, and no edit of the scenario") {
+  Editor editor;
+  editor.open(scenarios + "tiny-gpt-2cores.json");
+  editor.type("/batch/micro", "4");
+  REQUIRE(editor.window->document().modified());
+  const std::string before = editor.table();
+  editor.panel.view().setFocus();
+  editor.move_right({0, 0});
+  editor.move_right({0, 1});
+  for (int i = 0; i < 3; ++i) {
+    QTest::keyClick(&editor.panel.view(), Qt::Key_Z, Qt::ControlModifier);
+    CHECK(editor.panel.grid().can_undo() == (i == 0));
+  }
+  CHECK(editor.table() == before);
+  CHECK(editor.window->document().modified());
+}
