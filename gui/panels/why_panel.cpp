@@ -142,8 +142,9 @@ WhyPanel::WhyPanel(QWidget* parent)
   column->addWidget(table_, 3);
   column->addWidget(lower, 2);
 
-  connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
-          [this](const QModelIndex& now) { part_chosen(now); });
+  // What has the focus without being selected is not chosen: it comes with the view.
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+          [this] { part_chosen(selected_part()); });
   connect(table_, &QTableView::clicked, this, &WhyPanel::part_chosen);
   connect(bar_, &BreakdownBar::chosen, this, [this](int part) {
     for (std::size_t i = 0; i < model_->classes().size(); ++i)
@@ -154,7 +155,7 @@ WhyPanel::WhyPanel(QWidget* parent)
 }
 
 void WhyPanel::show_reports(const Report* report, const Report* baseline) {
-  const int row = table_->currentIndex().row();
+  const int row = selected_part().row();
   report_ = report;
   {
     const QSignalBlocker quiet(table_->selectionModel());
@@ -207,6 +208,10 @@ void WhyPanel::set_stale(bool stale) {
     }
     widget->setPalette(colours);
   }
+}
+
+QModelIndex WhyPanel::selected_part() const {
+  return table_->selectionModel()->selectedRows().value(0);
 }
 
 void WhyPanel::part_chosen(const QModelIndex& index) {

@@ -33,6 +33,7 @@ class WhyPanel : public QWidget {
 
  private:
   void part_chosen(const QModelIndex& index);
+  QModelIndex selected_part() const;
   void show_explanation();
 
   const Report* report_ = nullptr;

@@ -107,8 +107,10 @@ SweepTable::SweepTable(SweepPointsModel& model, QWidget* parent)
   column->addWidget(chips);
   column->addWidget(view_, 1);
 
-  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
-    if (now.isValid()) Q_EMIT row_chosen(sorted_->mapToSource(now).row());
+  // What has the focus without being selected is not chosen: it comes with the view.
+  connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    const QModelIndexList rows = view_->selectionModel()->selectedRows();
+    if (!rows.isEmpty()) Q_EMIT row_chosen(sorted_->mapToSource(rows.front()).row());
   });
   connect(view_, &QTableView::activated, this,
           [this](const QModelIndex& index) { Q_EMIT row_taken(sorted_->mapToSource(index).row()); });

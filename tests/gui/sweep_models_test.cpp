@@ -1,5 +1,6 @@
 // What a sweep is started with and what it leaves, without a window.
 #include <QHeaderView>
+#include <QSignalSpy>
 #include <QStyleOptionHeader>
 #include <QTemporaryDir>
 #include <catch2/catch.hpp>
@@ -17,6 +18,7 @@
 #include "gui/sweep/sweep_table.hpp"
 #include "gui/sweep/sweep_words.hpp"
 #include "gui/theme/theme.hpp"
+#include "wait_for.hpp"
 
 using namespace stagecraft;
 using namespace stagecraft::gui;
@@ -89,6 +91,21 @@ TEST_CASE("the frontier is what nobody beats in throughput with as little memory
   CHECK(frontier_steps(picture) == std::vector{at(8, 90), at(9, 90), at(9, 95), at(10, 95), at(10, 100)});
   CHECK(picture.limit == 16 * gib);
   CHECK(picture.x_unit.name == "GiB");
+}
+
+TEST_CASE("the table of points that gets the focus chooses none, and an arrow key does") {
+  SweepPointsModel model;
+  model.set_table(sweep_of(3));
+  SweepTable table(model);
+  model.add_points({timed(0, 90, 8), timed(1, 95, 9), timed(2, 100, 10)});
+  QSignalSpy chosen(&table, &SweepTable::row_chosen);
+  table.show();
+  QApplication::setActiveWindow(&table);
+  table.view().setFocus(Qt::OtherFocusReason);
+  REQUIRE(wait_for([&] { return table.view().currentIndex().isValid(); }));
+  CHECK(chosen.isEmpty());
+  QTest::keyClick(&table.view(), Qt::Key_Down);
+  CHECK(chosen.size() == 1);
 }
 
 TEST_CASE("a point whose process died is replaced when it is tried again") {

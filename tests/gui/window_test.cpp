@@ -142,6 +142,21 @@ TEST_CASE("a part of the breakdown shows its slices and its formula") {
   CHECK(text.contains("Formula:"));
 }
 
+TEST_CASE("a table that gets the focus with its view chooses nothing by itself") {
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  opened.window->show_view(ViewTab::table);
+  opened.window->page(ViewTab::table)->setFocus();
+  opened.window->show_view(ViewTab::why);
+  QTableView* const table = opened.window->why_panel().findChild<QTableView*>();
+  table->setFocus(Qt::OtherFocusReason);
+  REQUIRE(table->hasFocus());
+  const auto& highlighted = opened.window->timeline_page().timeline().view().highlighted;
+  CHECK(std::count(highlighted.begin(), highlighted.end(), false) == 0);
+  QTest::keyClick(table, Qt::Key_Down);
+  CHECK(highlighted[static_cast<std::size_t>(SliceClass::backward)]);
+  CHECK_FALSE(highlighted[static_cast<std::size_t>(SliceClass::forward)]);
+}
+
 TEST_CASE("an input of a formula leads to its own explanation, and back") {
   Opened opened(scenarios + "gpt-145b-selene.json");
   opened.window->show_view(ViewTab::why);
