@@ -2,6 +2,7 @@
 
 #include <QFontMetricsF>
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace stagecraft::gui {
@@ -63,8 +64,9 @@ void paint_axes(QPainter& painter, const ParetoPicture& picture, const Theme& th
   painter.save();
   painter.translate(2.0 * gap + metrics.height() / 2, area.center().y());
   painter.rotate(-90);
-  painter.drawText(QRectF(-area.height() / 2, -metrics.height(), area.height(), 2 * metrics.height()), Qt::AlignCenter,
-                   QString("%1 (%2)").arg(picture.y_title, picture.y_unit.name));
+  painter.drawText(
+      QRectF(-area.height() / 2, -metrics.height(), area.height(), 2 * metrics.height()), Qt::AlignCenter,
+      metrics.elidedText(QString("%1 (%2)").arg(picture.y_title, picture.y_unit.name), Qt::ElideRight, area.height()));
   painter.restore();
 }
 
@@ -104,6 +106,7 @@ void paint_legend(QPainter& painter, const ParetoPicture& picture, const Theme& 
     if (verdict == Verdict::does_not_fit && beyond > 0)
       text = SweepPointsModel::tr("%1 (%2 far beyond, at the right edge)").arg(text).arg(beyond);
     painter.setPen(verdict == Verdict::frontier ? theme.ink : theme.faint);
+    text = metrics.elidedText(text, Qt::ElideRight, picture.area.right() - x);
     painter.drawText(QPointF(x, middle + metrics.ascent() / 2 - 1), text);
     x += metrics.horizontalAdvance(text) + 2.5 * gap;
   }
@@ -138,6 +141,20 @@ void paint_pareto(QPainter& painter, const ParetoPicture& picture, const Theme& 
   paint_legend(painter, picture, theme, font);
 }
 
+QRectF note_box(const QRectF& area, QPointF place, const QString& name, const QFont& font) {
+  constexpr double beside = 14, above = 8, unlimited = 1e6;
+  const QSizeF margins(2.0 * gap, gap);
+  const double widest = std::max(0.6 * area.width(), 20.0 * gap) - margins.width();
+  const QRectF words =
+      QFontMetricsF(font).boundingRect(QRectF(0, 0, widest, unlimited), Qt::AlignCenter | Qt::TextWordWrap, name);
+  const QSizeF size = QSizeF(std::ceil(words.width()), std::ceil(words.height())) + margins;
+  const bool fits_right = place.x() + beside + size.width() < area.right();
+  const double x = fits_right ? place.x() + beside : place.x() - beside - size.width();
+  const double over = place.y() - above - size.height();
+  const double y = std::min(over >= area.top() ? over : place.y() + above, area.bottom() - size.height());
+  return {{std::max(x, area.left()), std::max(y, area.top())}, size};
+}
+
 void paint_mark(QPainter& painter, const ParetoPicture& picture, const PlotPoint& point, const QString& name,
                 const Theme& theme, const QFont& font) {
   painter.setRenderHint(QPainter::Antialiasing);
@@ -146,18 +163,13 @@ void paint_mark(QPainter& painter, const ParetoPicture& picture, const PlotPoint
   painter.setPen(QPen(theme.ink, 1.6));
   painter.drawEllipse(place, large_radius + 3, large_radius + 3);
   if (name.isEmpty()) return;
-  const QFontMetricsF metrics(font);
-  const QSizeF size(metrics.horizontalAdvance(name) + 2.0 * gap, metrics.height() + gap);
-  const bool fits_right = place.x() + 14 + size.width() < picture.area.right();
-  const double x = fits_right ? place.x() + 14 : std::max(place.x() - 14 - size.width(), 0.0);
-  const double y = std::clamp(place.y() - size.height() - 8, picture.area.top(), picture.area.bottom());
-  const QRectF box({x, y}, size);
+  const QRectF box = note_box(picture.area, place, name, font);
   painter.setPen(QPen(theme.border, 1));
   painter.setBrush(faded(theme.raised, 0.94F));
   painter.drawRoundedRect(box, 4, 4);
   painter.setPen(theme.ink);
   painter.setFont(font);
-  painter.drawText(box, Qt::AlignCenter, name);
+  painter.drawText(box, Qt::AlignCenter | Qt::TextWordWrap, name);
 }
 
 }  // namespace stagecraft::gui

@@ -44,6 +44,9 @@ void lay_out(ParetoPicture& picture, QSizeF size, const QFont& font);
 /// Axes, limit, frontier, points and legend.
 void paint_pareto(QPainter& painter, const ParetoPicture& picture, const Theme& theme, const QFont& font);
 
+/// Where the name of the point at `place` stands: within the area if it can, in lines.
+QRectF note_box(const QRectF& area, QPointF place, const QString& name, const QFont& font);
+
 /// A ring around a point, with its name beside it unless that is "".
 void paint_mark(QPainter& painter, const ParetoPicture& picture, const PlotPoint& point, const QString& name,
                 const Theme& theme, const QFont& font);

@@ -8,6 +8,7 @@
 #include "gui/panels/tall_page.hpp"
 #include "gui/sweep/sweep_page.hpp"
 #include "gui/theme/combo.hpp"
+#include "gui/theme/elided_label.hpp"
 #include "gui/theme/progress_line.hpp"
 #include "gui/theme/theme.hpp"
 
@@ -86,7 +87,7 @@ QWidget* SweepPage::build_controls() {
 void SweepPage::build() {
   message_ = new MessageBar(this);
   progress_ = make_progress_line();
-  state_ = new QLabel;
+  state_ = new ElidedLabel;
   state_->setForegroundRole(QPalette::PlaceholderText);
   state_->setTextFormat(Qt::PlainText);
   state_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -204,7 +204,6 @@ void SweepPage::ended(int exit_code, const QString& errors) {
 
 void SweepPage::say(const QString& text) {
   state_->setText(text);
-  state_->setToolTip(text);
 }
 
 void SweepPage::show_progress() {
@@ -262,7 +261,7 @@ void SweepPage::set_text(const std::string& text, int row) {
   whole = with_overrides(std::move(whole), paths_of(table), points_.point(row).values);
   const QString name = points_.name_of(row);
   document_.replace_text(whole, tr("Point %1 of the sweep").arg(points_.point(row).number));
-  say(tr("in the form now: %1 (undo brings back what was there)").arg(name));
+  say(tr("taken into the form: %1 (undo brings back what was there)").arg(name));
 }
 
 }  // namespace stagecraft::gui

@@ -29,8 +29,11 @@ class ColumnKeeper : public QObject {
     QHeaderView* const header = table_->horizontalHeader();
     if (column_ >= header->count()) return;
     int others = 0;
-    for (int i = 0; i < header->count(); ++i)
-      if (i != column_ && !header->isSectionHidden(i)) others += header->sectionSize(i);
+    for (int i = 0; i < header->count(); ++i) {
+      if (i == column_ || header->isSectionHidden(i)) continue;
+      header->resizeSection(i, std::max(header->sectionSize(i), header->sectionSizeHint(i)));
+      others += header->sectionSize(i);
+    }
     const QAbstractItemView* const view = table_;
     const int needed = std::max(view->sizeHintForColumn(column_), header->sectionSizeHint(column_));
     const bool room = table_->viewport()->width() - others >= needed;

@@ -194,6 +194,18 @@ TEST_CASE("in a small window names of links, parts of the step, values of memory
   CHECK(figures == 1);
 }
 
+TEST_CASE("the titles of the links are whole with larger text, and a long line of a sweep ends in an ellipsis") {
+  const PlainText plain;
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  set_text_scale(*qApp, 1.6);
+  opened.window->show_view(ViewTab::topology);
+  opened.settle();
+  const QHeaderView* const header =
+      opened.window->page(ViewTab::topology)->findChild<QTableView*>()->horizontalHeader();
+  for (int i = 0; i < header->count(); ++i) CHECK(header->sectionSize(i) >= header->sectionSizeHint(i));
+  CHECK(opened.window->page(ViewTab::sweep)->findChild<ElidedLabel*>() != nullptr);
+}
+
 TEST_CASE("the titles of a table without points are whole") {
   Opened opened(scenarios + "gpt-145b-selene.json");
   opened.window->show_view(ViewTab::sweep);

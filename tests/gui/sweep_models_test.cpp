@@ -108,6 +108,25 @@ TEST_CASE("the table of points that gets the focus chooses none, and an arrow ke
   CHECK(chosen.size() == 1);
 }
 
+TEST_CASE("the name of a point stands within the scatter, in more lines where it is long") {
+  const QFont font;
+  const QFontMetricsF metrics(font);
+  const QRectF area(60, 30, 500, 300);
+  const QString brief = "tensor 4", longer = QString("virtual stages 12, ").repeated(10);
+  REQUIRE(metrics.horizontalAdvance(longer) > area.width());
+  for (const QString& name : {brief, longer}) {
+    for (const double x : {area.left(), area.center().x(), area.right()}) {
+      for (const double y : {area.top(), area.center().y(), area.bottom()}) {
+        CAPTURE(name.toStdString(), x, y);
+        const QRectF box = note_box(area, {x, y}, name, font);
+        CHECK(area.contains(box));
+        const QRectF words = metrics.boundingRect(box, Qt::AlignCenter | Qt::TextWordWrap, name);
+        CHECK(box.contains(words));
+      }
+    }
+  }
+}
+
 TEST_CASE("a point whose process died is replaced when it is tried again") {
   SweepPointsModel model;
   model.set_table(sweep_of(2));
