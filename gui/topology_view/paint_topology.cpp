@@ -11,7 +11,9 @@
 namespace stagecraft::gui {
 namespace {
 
-constexpr double margin = 16, node_gap = 14, fabric_height = 34, device_height = 20;
+constexpr double margin = 16, node_gap = 14, fabric_height = 34, device_height = 20, words_below = 18;
+// Around the lines of devices of a node, and between them, where wires are told apart.
+constexpr double node_head = 28, node_foot = 10, least_wire = 12, least_node_width = 150;
 
 /// Devices of a kind share a line; lines from the fabric down.
 int line_of(const std::string& device) {
@@ -48,6 +50,23 @@ std::map<int, std::vector<std::string>> lines_of(const std::vector<NodeWire>& wi
   return lines;
 }
 
+bool has_fabric(const Topology& topology) {
+  return topology.nics_per_node > 0 && topology.cluster.nodes > 1;
+}
+
+double nodes_top(const Topology& topology) {
+  return margin + (has_fabric(topology) ? fabric_height + 2 * node_gap : 0);
+}
+
+/// Of the nodes that are drawn, the one with the most lines.
+double least_node_height(const TopologyPicture& picture) {
+  std::size_t most = 1;
+  for (const std::int32_t node : picture.nodes)
+    most = std::max(most, lines_of(wires_of_node(*picture.topology, node)).size());
+  const auto lines = static_cast<double>(most);
+  return node_head + node_foot + lines * device_height + (lines - 1) * least_wire;
+}
+
 class Picture {
  public:
   Picture(QPainter& painter, QSize size, const TopologyPicture& picture)
@@ -58,26 +77,30 @@ class Picture {
   void draw() {
     painter_.fillRect(QRectF(QPointF(0, 0), QSizeF(size_)), QColor(picture_.palette.background));
     painter_.setFont(picture_.font);
-    const bool has_fabric = picture_.topology->nics_per_node > 0 && picture_.topology->cluster.nodes > 1;
-    const double top = margin + (has_fabric ? fabric_height + 2 * node_gap : 0);
+    const bool with_fabric = has_fabric(*picture_.topology);
+    const double top = nodes_top(*picture_.topology);
     fabric_ = QRectF(margin, margin, size_.width() - 2 * margin, fabric_height);
     const auto count = static_cast<int>(picture_.nodes.size());
     if (count == 0) return;
-    const double width = size_.width() - 2 * margin, height = std::max(80.0, size_.height() - top - margin - 18);
+    const double width = size_.width() - 2 * margin,
+                 height = std::max(80.0, size_.height() - top - margin - words_below);
     int columns = 1;
     while (columns < count && width / columns > 1.6 * height / std::ceil(static_cast<double>(count) / columns))
       ++columns;
+    const double least = least_node_height(picture_) + node_gap;
+    while (columns < count && (height + node_gap) / std::ceil(static_cast<double>(count) / columns) < least) ++columns;
     const int rows = (count + columns - 1) / columns;
     const QSizeF cell((width - (columns - 1) * node_gap) / columns, (height - (rows - 1) * node_gap) / rows);
-    if (has_fabric) draw_fabric();
+    if (with_fabric) draw_fabric();
     for (int i = 0; i < count; ++i) {
       const QPointF corner(margin + (i % columns) * (cell.width() + node_gap),
                            top + (i / columns) * (cell.height() + node_gap));
-      draw_node(picture_.nodes[static_cast<std::size_t>(i)], QRectF(corner, cell), has_fabric && i / columns == 0);
+      draw_node(picture_.nodes[static_cast<std::size_t>(i)], QRectF(corner, cell), with_fabric && i / columns == 0);
     }
     if (picture_.nodes_left_out > 0) {
       painter_.setPen(QColor(picture_.palette.faint_ink));
-      painter_.drawText(QRectF(margin, size_.height() - margin - 14, width, 18), Qt::AlignRight | Qt::AlignVCenter,
+      painter_.drawText(QRectF(margin, size_.height() - margin - 14, width, words_below),
+                        Qt::AlignRight | Qt::AlignVCenter,
                         QStringLiteral("%1 more nodes are not drawn").arg(picture_.nodes_left_out));
     }
   }
@@ -121,7 +144,7 @@ class Picture {
     painter_.setBrush(QColor(palette.header));
     painter_.drawRoundedRect(area, 6, 6);
     painter_.setBrush(Qt::NoBrush);
-    const QRectF inner = area.adjusted(10, 28, -10, -10);
+    const QRectF inner = area.adjusted(10, node_head, -10, -node_foot);
     const std::vector<NodeWire> wires = wires_of_node(*picture_.topology, node);
     const std::map<int, std::vector<std::string>> lines = lines_of(wires);
     std::map<std::string, QRectF> place;
@@ -239,6 +262,16 @@ TopologyPicture make_topology_picture(const Topology& topology, const LoadedTrac
   }
   picture.nodes_left_out = topology.cluster.nodes - static_cast<std::int64_t>(picture.nodes.size());
   return picture;
+}
+
+int least_height(const TopologyPicture& picture, int width) {
+  if (picture.topology == nullptr || picture.nodes.empty()) return 0;
+  const auto count = static_cast<double>(picture.nodes.size());
+  const double columns =
+      std::clamp(std::floor((width - 2 * margin + node_gap) / (least_node_width + node_gap)), 1.0, count);
+  const double rows = std::ceil(count / columns);
+  return static_cast<int>(std::ceil(nodes_top(*picture.topology) + rows * (least_node_height(picture) + node_gap) -
+                                    node_gap + margin + words_below));
 }
 
 void paint_topology(QPainter& painter, QSize size, const TopologyPicture& picture) {

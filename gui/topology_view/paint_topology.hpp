@@ -22,6 +22,9 @@ struct TopologyPicture {
 TopologyPicture make_topology_picture(const Topology& topology, const LoadedTrace* loaded, double begin_s, double end_s,
                                       std::size_t most = 16);
 
+/// In which the devices of a node stand clear of each other.
+int least_height(const TopologyPicture& picture, int width);
+
 void paint_topology(QPainter& painter, QSize size, const TopologyPicture& picture);
 
 /// Faint where a link is idle, through orange to the colour of limits where it is full.

@@ -13,12 +13,16 @@ namespace {
 class Canvas : public QWidget {
  public:
   explicit Canvas(QWidget* parent) : QWidget(parent) {
-    setMinimumSize(200, 100);
+    setMinimumWidth(200);
     setAccessibleName(QStringLiteral("Topology"));
   }
   TopologyPicture picture;
 
+  /// What is lower than the window lets it be is scrolled.
+  void fit() { setMinimumHeight(least_height(picture, width())); }
+
  protected:
+  void resizeEvent(QResizeEvent*) override { fit(); }
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
     picture.font = font();
@@ -49,6 +53,7 @@ struct TopologyWidget::State {
                                           : bottleneck_text(canvas->picture.loads, end_s - begin_s, *loaded));
     canvas->setAccessibleDescription(headline->text());
     links->set_table(link_table(canvas->picture.loads));
+    canvas->fit();
     canvas->update();
   }
 };
@@ -77,7 +82,13 @@ TopologyWidget::TopologyWidget(QWidget* parent) : QWidget(parent), state_(std::m
   table->setSortingEnabled(true);
   table->sortByColumn(4, Qt::DescendingOrder);
   auto* splitter = new QSplitter(Qt::Vertical, this);
-  splitter->addWidget(s.canvas);
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidget(s.canvas);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setMinimumHeight(100);
+  splitter->addWidget(scroll);
   splitter->addWidget(table);
   splitter->setStretchFactor(0, 3);
   splitter->setStretchFactor(1, 1);

@@ -1,6 +1,8 @@
 // The comparison and the topology view.
 #include <QLabel>
 #include <QPainter>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -143,6 +145,25 @@ TEST_CASE("the topology view draws nodes, devices and loaded links") {
   CHECK(widget.grab().toImage() != picture);
   widget.set_topology(nullptr, nullptr);
   widget.grab();
+}
+
+TEST_CASE("the devices of a node stand clear of each other in a low view, which scrolls") {
+  const Topology topology = selene();
+  const auto loaded = loaded_with_links(topology);
+  const TopologyPicture picture = make_topology_picture(topology, loaded.get(), 0, loaded->trace.end_s);
+  REQUIRE(picture.nodes.size() > 1);
+  TopologyWidget widget;
+  widget.set_topology(&topology, loaded.get());
+  for (const QSize size : {QSize(480, 260), QSize(760, 480), QSize(1400, 860)}) {
+    widget.resize(size);
+    widget.grab();
+    QTest::qWait(5);
+    const QWidget* const canvas = widget.findChild<QScrollArea*>()->widget();
+    CAPTURE(size.width());
+    CHECK(canvas->height() >= least_height(picture, canvas->width()));
+    CHECK(widget.findChild<QScrollArea*>()->horizontalScrollBar()->maximum() == 0);
+  }
+  CHECK(least_height(picture, 300) > least_height(picture, 1400));
 }
 
 TEST_CASE("two traces are shown rank by rank, with one zoom, and aligned at an operation") {
