@@ -178,7 +178,8 @@ void FormPanel::go_to(const std::string& pointer) {
   for (const Group& group : groups_)
     if (there->parentWidget() == group.body) set_open(group, true);
   scroll_->ensureWidgetVisible(there);
-  if (QWidget* const editor = there->findChild<FieldEditor*>()) editor->setFocus(Qt::OtherFocusReason);
+  // This reason selects what stands there, as Tab does: it is typed over.
+  if (QWidget* const editor = there->findChild<FieldEditor*>()) editor->setFocus(Qt::ShortcutFocusReason);
 }
 
 void FormPanel::finish_typing() {

@@ -171,3 +171,11 @@ TEST_CASE("undo in a line takes back what was typed there and not taken yet", "[
   CHECK(line->text() == shown);
   CHECK(opened.window->document().text() == before);
 }
+
+TEST_CASE("the key that leads to the form selects the value there, which is typed over") {
+  Opened opened(scenarios + "llama-3-8b-one-node.json");
+  REQUIRE(opened.editor("/parallel/tensor")->text() == "4");
+  opened.window->form().go_to("/parallel/tensor");
+  QTest::keyClicks(opened.editor("/parallel/tensor"), "8");
+  CHECK(opened.editor("/parallel/tensor")->text() == "8");
+}
