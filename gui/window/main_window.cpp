@@ -319,9 +319,26 @@ void MainWindow::show_title() {
   setWindowModified(document_.modified());
 }
 
-void MainWindow::show_view(ViewTab tab) {
+void MainWindow::leave_start_page() {
   if (show_start_ != nullptr) show_start_->setChecked(false);
   stack_->setCurrentWidget(across_);
+}
+
+/// The panel of runs says it too, but may be hidden.
+void MainWindow::tell_nothing_to_run() {
+  message_->tell(tr("Open a scenario first."), true);
+}
+
+void MainWindow::start_run(RunKind kind, const QString& output) {
+  if (!document_.is_open()) return tell_nothing_to_run();
+  leave_start_page();
+  show_run_->setChecked(true);
+  run_->show();
+  run_->start(kind, output);
+}
+
+void MainWindow::show_view(ViewTab tab) {
+  leave_start_page();
   tabs_->setCurrentIndex(static_cast<int>(tab));
 }
 

@@ -91,6 +91,9 @@ class MainWindow : public QMainWindow {
   void show_scenario_schedule();
   void show_figures();
   void show_state();
+  void leave_start_page();
+  void tell_nothing_to_run();
+  void start_run(RunKind kind, const QString& output = {});
   void show_look();  // what depends on the theme and on the size of text
   void fit_table();
   void show_palette();

@@ -64,8 +64,10 @@ void MainWindow::build_menus() {
                           [this] { form_->setVisible(show_form_->isChecked()); });
   show_form_->setCheckable(true);
   show_form_->setChecked(true);
-  show_run_ =
-      add_action(view, tr("&Runs and log"), QKeySequence("F6"), [this] { run_->setVisible(show_run_->isChecked()); });
+  show_run_ = add_action(view, tr("&Runs and log"), QKeySequence("F6"), [this] {
+    run_->setVisible(show_run_->isChecked());
+    if (show_run_->isChecked()) leave_start_page();
+  });
   show_run_->setCheckable(true);
   view->addSeparator();
   QMenu* const theme = view->addMenu(tr("&Theme"));
@@ -100,11 +102,7 @@ void MainWindow::build_menus() {
 
   QMenu* const run = menuBar()->addMenu(tr("&Run"));
   const auto starter = [&](const QString& title, const char* key, RunKind kind) {
-    add_action(run, title, QKeySequence(key), [this, kind] {
-      show_run_->setChecked(true);
-      run_->show();
-      run_->start(kind);
-    });
+    add_action(run, title, QKeySequence(key), [this, kind] { start_run(kind); });
   };
   starter(tr("&Check"), "F7", RunKind::check);
   starter(tr("&Simulate"), "F5", RunKind::simulate);

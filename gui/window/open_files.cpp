@@ -94,8 +94,7 @@ void MainWindow::load_scenario(const QString& path) {
   try {
     document_.open(path.toStdString());
     message_->hide();
-    show_start_->setChecked(false);
-    stack_->setCurrentWidget(across_);
+    leave_start_page();
     remember(path);
   } catch (const std::exception& error) {
     report_problem(error);
@@ -243,13 +242,10 @@ void MainWindow::export_dialog() {
 }
 
 void MainWindow::bundle_dialog() {
+  if (!document_.is_open()) return tell_nothing_to_run();
   QFileDialog* const dialog = file_dialog(this, tr("Folder for the bundle"), {});
   dialog->setFileMode(QFileDialog::Directory);
-  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-    show_run_->setChecked(true);
-    run_->show();
-    run_->start(RunKind::bundle, path);
-  });
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) { start_run(RunKind::bundle, path); });
   dialog->open();
 }
 

@@ -1,5 +1,6 @@
 // Runs that the window starts: with the command-line program as it is built, and, where the executor or minutes would
 // be needed, with a script in its place that does what the program is documented to do.
+#include <QAction>
 #include <QProgressBar>
 #include <QPushButton>
 
@@ -139,6 +140,29 @@ TEST_CASE("a program that is not there is told, and nothing runs") {
   qunsetenv("STAGECRAFT_PROGRAM");
   CHECK_FALSE(opened.window->run_panel().running());
   CHECK(opened.window->run_panel().log().contains("STAGECRAFT_PROGRAM"));
+}
+
+TEST_CASE("a run that is started from the start page shows itself, or says that there is nothing to run") {
+  const auto press = [](MainWindow& window, const char* key) {
+    for (QAction* const action : window.findChildren<QAction*>())
+      if (action->shortcut() == QKeySequence(key)) return action->trigger();
+    FAIL("no command has the key " << key);
+  };
+  Opened empty;
+  for (const char* key : {"F5", "F7", "F8", "F9", "Ctrl+Shift+E"}) {
+    CAPTURE(key);
+    empty.window->message_bar().hide();
+    press(*empty.window, key);
+    CHECK(empty.window->message_bar().isVisible());
+    CHECK(empty.window->message_bar().text().contains("Open a scenario first"));
+    CHECK_FALSE(empty.window->run_panel().running());
+  }
+  Opened opened(scenarios + "tiny-gpt-2cores.json");
+  press(*opened.window, "Ctrl+0");
+  REQUIRE_FALSE(opened.window->run_panel().isVisible());
+  press(*opened.window, "F7");
+  CHECK(opened.window->run_panel().isVisible());
+  REQUIRE(wait_for([&] { return !opened.window->run_panel().running(); }));
 }
 
 TEST_CASE("the command-line program checks a scenario and writes a bundle for a cluster") {
