@@ -187,7 +187,7 @@ double FlowNetwork::now() const {
   return std::max(state_->reached, sg::Engine::get_clock() - state_->start);
 }
 
-void FlowNetwork::start_flow(std::int32_t path, std::uint64_t units, std::uint64_t flow) {
+FlowHandle FlowNetwork::start_flow(std::int32_t path, std::uint64_t units, std::uint64_t flow) {
   State& state = *state_;
   if (state.free_slots.empty()) {
     state.free_slots.push_back(static_cast<std::uint32_t>(state.slots.size()));
@@ -204,6 +204,11 @@ void FlowNetwork::start_flow(std::int32_t path, std::uint64_t units, std::uint64
   slot.comm->set_data(&slot);
   slot.comm->start();
   ++state.live;
+  return {slot.index};
+}
+
+double FlowNetwork::units_left(FlowHandle flow) const {
+  return state_->slots[flow.slot]->comm->get_remaining();
 }
 
 void FlowNetwork::set_alarm(double time) {

@@ -18,6 +18,11 @@ struct Crossing {
   std::int32_t crossings = 1;
 };
 
+/// A flow under way; another one's once it has ended.
+struct FlowHandle {
+  std::uint32_t slot = 0;
+};
+
 /// Who is told what happens. Called from within FlowNetwork::run; may start flows and set the alarm.
 class FlowListener {
  public:
@@ -45,7 +50,9 @@ class FlowNetwork {
   /// During run(): seconds since its start.
   double now() const;
   /// During run(): starts `units` >= 1 on a path now; `flow` comes back in on_flow_end.
-  void start_flow(std::int32_t path, std::uint64_t units, std::uint64_t flow);
+  FlowHandle start_flow(std::int32_t path, std::uint64_t units, std::uint64_t flow);
+  /// During run(), of a flow that has not been reported as ended: what it has still to send now.
+  double units_left(FlowHandle flow) const;
   /// During run(): calls on_alarm at `time` >= now(); replaces an alarm that has not rung yet.
   void set_alarm(double time);
   std::uint64_t live_flows() const;

@@ -5,8 +5,10 @@
 
 namespace stagecraft {
 
-LiveFlows::LiveFlows(const Playbook& book, FlowNetwork& network)
-    : book_(book), network_(network), links_(book.links.size()) {}
+LiveFlows::LiveFlows(const Playbook& book, FlowNetwork& network, std::vector<FlowStretch>* stretches)
+    : book_(book), network_(network), links_(book.links.size()) {
+  if (stretches != nullptr) record_.emplace(network, *stretches);
+}
 
 bool LiveFlows::has_company(std::int32_t path) const {
   const std::vector<Crossing>& crossings = path_at(path).crossings;
@@ -17,12 +19,13 @@ bool LiveFlows::has_company(std::int32_t path) const {
 
 LoneEnd LiveFlows::start(std::int32_t path, std::uint64_t units, std::uint64_t flow, double now_s) {
   if (has_company(path)) {
+    if (record_) record_->advance(now_s);
     for (const Crossing& crossing : path_at(path).crossings) {
       const std::uint32_t lone = links_[static_cast<std::size_t>(crossing.link)].lone;
       if (lone != nobody) hand_over(lone, now_s);
     }
     enter(path, nobody);
-    network_.start_flow(path, units, flow);
+    send(path, units, flow, now_s);
     return {};
   }
   if (free_.empty()) {
@@ -38,11 +41,23 @@ LoneEnd LiveFlows::start(std::int32_t path, std::uint64_t units, std::uint64_t f
 }
 
 void LiveFlows::finish_lone(const LoneEnd& end) {
-  finish(lone_[end.slot].path);
+  const Lone& lone = lone_[end.slot];
+  if (record_) record_->add({lone.begin_s, end.time_s, static_cast<double>(lone.units), lone.path});
+  leave(lone.path);
   free_slot(end.slot);
 }
 
-void LiveFlows::finish(std::int32_t path) {
+void LiveFlows::finish(std::int32_t path, std::uint64_t flow, double now_s) {
+  if (record_) record_->end(flow, now_s);
+  leave(path);
+}
+
+void LiveFlows::send(std::int32_t path, std::uint64_t units, std::uint64_t flow, double now_s) {
+  const FlowHandle handle = network_.start_flow(path, units, flow);
+  if (record_) record_->follow(flow, handle, path, units, now_s);
+}
+
+void LiveFlows::leave(std::int32_t path) {
   for (const Crossing& crossing : path_at(path).crossings) {
     LinkState& link = links_[static_cast<std::size_t>(crossing.link)];
     --link.live;
@@ -67,7 +82,8 @@ void LiveFlows::hand_over(std::uint32_t slot, double now_s) {
     links_[static_cast<std::size_t>(crossing.link)].lone = nobody;
   }
   free_slot(slot);
-  network_.start_flow(lone.path, static_cast<std::uint64_t>(left), lone.flow);
+  if (record_) record_->add({lone.begin_s, now_s, sent, lone.path});
+  send(lone.path, static_cast<std::uint64_t>(left), lone.flow, now_s);
 }
 
 void LiveFlows::free_slot(std::uint32_t slot) {

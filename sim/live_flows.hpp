@@ -4,9 +4,11 @@
 // and the newcomer go to SimGrid. Internal to the room.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/flow_network.hpp"
+#include "sim/flow_record.hpp"
 #include "sim/playbook.hpp"
 
 namespace stagecraft {
@@ -20,7 +22,8 @@ struct LoneEnd {
 
 class LiveFlows {
  public:
-  LiveFlows(const Playbook& book, FlowNetwork& network);
+  /// `stretches`: filled if not null.
+  LiveFlows(const Playbook& book, FlowNetwork& network, std::vector<FlowStretch>* stretches);
 
   /// Whether a flow on the path would meet another: then start() needs SimGrid's clock to stand at its `now_s`.
   bool has_company(std::int32_t path) const;
@@ -30,7 +33,7 @@ class LiveFlows {
   /// The lone flow of a valid LoneEnd is through.
   void finish_lone(const LoneEnd& end);
   /// A flow that SimGrid played is through.
-  void finish(std::int32_t path);
+  void finish(std::int32_t path, std::uint64_t flow, double now_s);
 
  private:
   static constexpr std::uint32_t nobody = 0xffffffff;
@@ -46,12 +49,15 @@ class LiveFlows {
   };
 
   void enter(std::int32_t path, std::uint32_t lone_slot);
+  void leave(std::int32_t path);
+  void send(std::int32_t path, std::uint64_t units, std::uint64_t flow, double now_s);
   void hand_over(std::uint32_t slot, double now_s);
   void free_slot(std::uint32_t slot);
   const FlowPath& path_at(std::int32_t path) const { return book_.paths[static_cast<std::size_t>(path)]; }
 
   const Playbook& book_;
   FlowNetwork& network_;
+  std::optional<FlowRecord> record_;
   std::vector<LinkState> links_;
   std::vector<Lone> lone_;
   std::vector<std::uint32_t> free_;

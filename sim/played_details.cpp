@@ -119,15 +119,14 @@ void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule,
 }
 
 void add_link_counters(Trace& trace, const Playbook& book, const std::vector<std::string>& names,
-                       const std::vector<PlayedFlow>& flows) {
+                       const std::vector<FlowStretch>& flows) {
   trace.provenance.push_back({uncounted_key, joined_keys(uncounted_classes(trace, book))});
   struct Change {
     double time, rate;
   };
   std::vector<std::vector<Change>> changes(book.links.size());
-  for (const PlayedFlow& flow : flows) {
-    if (flow.end_s <= flow.begin_s) continue;
-    const double rate = static_cast<double>(flow.units) / (flow.end_s - flow.begin_s);
+  for (const FlowStretch& flow : flows) {
+    const double rate = flow.units / (flow.end_s - flow.begin_s);
     for (const Crossing& crossing : book.paths[static_cast<std::size_t>(flow.path)].crossings) {
       const auto link = static_cast<std::size_t>(crossing.link);
       const double on_link = rate * crossing.crossings * book.links[link].bytes_per_unit;

@@ -17,9 +17,9 @@ Trace trace_of(const PlayedTimes& times, const Playbook& book, const Plan& plan,
 /// closed-form time; what contention added lies on the tensor-parallel collectives, in proportion to their time.
 void add_segment_spans(Trace& trace, const Plan& plan, const Schedule& schedule, const LocalCosts& costs);
 
-/// A counter per shared link: the sum over its flows of their mean rates, in bytes per second of the link. What no
+/// A counter per shared link: the sum of its flows' rates, in bytes per second of the link. What no
 /// counter shows is noted as provenance. The trace's first spans are those of trace_of(), in its order.
 void add_link_counters(Trace& trace, const Playbook& book, const std::vector<std::string>& names,
-                       const std::vector<PlayedFlow>& flows);
+                       const std::vector<FlowStretch>& flows);
 
 }  // namespace stagecraft

@@ -30,8 +30,8 @@ bool later(const Event& a, const Event& b) {
 class Player final : public FlowListener {
  public:
   Player(const Playbook& book, const Graph& graph, std::int32_t steps, FlowNetwork& network,
-         std::vector<PlayedFlow>* flows)
-      : book_(book), graph_(graph), network_(network), live_(book, network), flows_(flows), nodes_(node_count(graph)) {
+         std::vector<FlowStretch>* flows)
+      : book_(book), graph_(graph), network_(network), live_(book, network, flows), nodes_(node_count(graph)) {
     per_step_ = nodes_ * static_cast<std::uint64_t>(book.replicas);
     const std::uint64_t tokens = per_step_ * static_cast<std::uint64_t>(steps);
     times_.begin_s.assign(tokens, 0);
@@ -58,8 +58,8 @@ class Player final : public FlowListener {
   void on_flow_end(Token token) override {
     due_ = std::max(due_, network_.now());
     now_ = due_;
-    live_.finish(current_move(token).path);
-    end_flow(token);
+    live_.finish(current_move(token).path, token, now_);
+    end_move(token);
     advance();
   }
 
@@ -69,8 +69,6 @@ class Player final : public FlowListener {
     }
     return std::move(times_);
   }
-
-  void keep_flow_times() { flow_begin_s_.assign(times_.begin_s.size(), 0); }
 
  private:
   std::uint64_t node_of(Token token) const { return token % nodes_; }
@@ -121,17 +119,8 @@ class Player final : public FlowListener {
 
   void start_flow(Token token) {
     const Move& move = current_move(token);
-    if (flows_ != nullptr) flow_begin_s_[token] = now_;
     const LoneEnd end = live_.start(move.path, move.units, token, now_);
     if (end.lone) plan({end.time_s, planned_++, token, end});
-  }
-
-  void end_flow(Token token) {
-    if (flows_ != nullptr) {
-      const Move& move = current_move(token);
-      flows_->push_back({flow_begin_s_[token], now_, move.units, move.path});
-    }
-    end_move(token);
   }
 
   void end_move(Token token) {
@@ -198,7 +187,7 @@ class Player final : public FlowListener {
         start_flow(next.token);
       } else if (next.flow_end.lone) {
         live_.finish_lone(next.flow_end);
-        end_flow(next.token);
+        end_move(next.token);
       } else {
         end_move(next.token);
       }
@@ -209,13 +198,11 @@ class Player final : public FlowListener {
   const Graph& graph_;
   FlowNetwork& network_;
   LiveFlows live_;
-  std::vector<PlayedFlow>* flows_;
   std::uint64_t nodes_, per_step_ = 0;
   std::vector<std::uint32_t> across_offsets_, across_;
   std::vector<std::uint32_t> waiting_;  // predecessors that have not ended
   std::vector<std::uint32_t> move_of_;
   std::vector<std::uint32_t> arrived_;  // replicas at a joint operation
-  std::vector<double> flow_begin_s_;
   std::vector<Token> first_, ended_;
   std::vector<Event> events_;  // a heap, soonest first
   PlayedTimes times_;
@@ -227,14 +214,13 @@ class Player final : public FlowListener {
 }  // namespace
 
 PlayedTimes play(const Playbook& book, const Graph& graph, std::int32_t steps,
-                 const std::vector<std::string>& link_names, std::vector<PlayedFlow>* flows) {
+                 const std::vector<std::string>& link_names, std::vector<FlowStretch>* flows) {
   FlowNetwork network;
   for (std::size_t link = 0; link < book.links.size(); ++link) {
     network.add_shared_link(link_names[link], book.links[link].rate);
   }
   for (const FlowPath& path : book.paths) network.add_path(path.cap, path.crossings);
   Player player(book, graph, steps, network, flows);
-  if (flows != nullptr) player.keep_flow_times();
   network.run(player);
   return player.take_times();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedule/graph.hpp"
+#include "sim/flow_record.hpp"
 #include "sim/playbook.hpp"
 
 namespace stagecraft {
@@ -14,16 +15,9 @@ struct PlayedTimes {
   std::vector<double> begin_s, end_s;
 };
 
-/// When flows lived and over which path, in the order in which they ended.
-struct PlayedFlow {
-  double begin_s = 0, end_s = 0;
-  std::uint64_t units = 0;
-  std::int32_t path = -1;
-};
-
 /// `flows`: filled if not null. Throws std::logic_error if operations wait for each other (a schedule that was not
 /// checked).
 PlayedTimes play(const Playbook& book, const Graph& graph, std::int32_t steps,
-                 const std::vector<std::string>& link_names, std::vector<PlayedFlow>* flows);
+                 const std::vector<std::string>& link_names, std::vector<FlowStretch>* flows);
 
 }  // namespace stagecraft

@@ -35,7 +35,7 @@ Trace play_steps(const Plan& plan, const Schedule& schedule, const Graph& graph,
   std::vector<std::string> names;
   for (const Bottleneck& bottleneck : book.links) names.push_back(link(sample.topology, bottleneck.link).name);
 
-  std::vector<PlayedFlow> flows;
+  std::vector<FlowStretch> flows;
   const PlayedTimes times = play(book, graph, options.steps, names, options.link_counters ? &flows : nullptr);
 
   Trace trace = trace_of(times, book, plan, schedule, graph, topology, options.steps);
