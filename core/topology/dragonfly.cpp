@@ -34,10 +34,13 @@ struct Dragonfly {
   void pass(FabricPath& path, std::int64_t offset, BytesPerSecond rate, Seconds latency) const {
     path.hops[path.count++] = {LinkId(static_cast<std::int32_t>(first_trunk(topology) + offset)), rate, latency};
   }
+  /// Of fixed routing, the cable between two switches of a group.
+  std::int64_t local(std::int64_t from, std::int64_t to) const {
+    return from / per_group * per_group * per_group + from % per_group * per_group + to % per_group;
+  }
   void pass_local(FabricPath& path, std::int64_t from, std::int64_t to) const {
     if (from == to) return;
-    pass(path, from / per_group * per_group * per_group + from % per_group * per_group + to % per_group, local_rate(),
-         fabric.switch_latency);
+    pass(path, local(from, to), local_rate(), fabric.switch_latency);
   }
   /// The switch of `group` that holds the cable to `other`.
   std::int64_t gateway(std::int64_t group, std::int64_t other) const {
@@ -81,6 +84,51 @@ FabricPath dragonfly_path(const Topology& topology, std::int64_t from, std::int6
   }
   if (fly.per_group > 1) fly.pass(path, 2 * to + 1, fly.local_rate(), {});
   return path;
+}
+
+std::vector<TrunkUse> exchanged_over_dragonfly(const Topology& topology,
+                                               const std::map<std::int64_t, double>& on_switch) {
+  const Dragonfly fly{topology};
+  std::vector<TrunkUse> uses;
+  const auto use = [&](std::int64_t offset, double pairs) {
+    if (pairs > 0) uses.push_back({LinkId(static_cast<std::int32_t>(first_trunk(topology) + offset)), pairs});
+  };
+  double all = 0;
+  std::map<std::int64_t, double> in_group;
+  for (const auto& [place, ranks] : on_switch) {
+    all += ranks;
+    in_group[place / fly.per_group] += ranks;
+  }
+  if (fly.adaptive) {
+    for (const auto& [place, ranks] : on_switch) {
+      for (const std::int64_t direction : {0, 1})
+        if (fly.per_group > 1) use(2 * place + direction, ranks * (all - ranks));
+    }
+    for (const auto& [group, ranks] : in_group) {
+      for (const std::int64_t direction : {0, 1}) use(fly.locals() + 2 * group + direction, ranks * (all - ranks));
+    }
+    return uses;
+  }
+  for (const auto& [place, ranks] : on_switch) {
+    const std::int64_t group = place / fly.per_group, first = group * fly.per_group, end = first + fly.per_group;
+    for (auto peer = on_switch.lower_bound(first); peer != on_switch.end() && peer->first < end; ++peer) {
+      if (peer->first != place) use(fly.local(place, peer->first), ranks * peer->second);
+    }
+    std::map<std::int64_t, double> through;  // of other groups, by the switch that holds the cable to them
+    for (const auto& [other, there] : in_group) {
+      if (other != group) through[fly.gateway(group, other)] += there;
+    }
+    for (const auto& [gateway, there] : through) {
+      if (gateway == place) continue;
+      use(fly.local(place, gateway), ranks * there);
+      use(fly.local(gateway, place), ranks * there);
+    }
+  }
+  for (const auto& [group, ranks] : in_group) {
+    for (const auto& [other, there] : in_group)
+      if (other != group) use(fly.locals() + group * fly.groups + other, ranks * there);
+  }
+  return uses;
 }
 
 Link dragonfly_link(const Topology& topology, std::int64_t offset) {

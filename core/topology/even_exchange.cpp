@@ -76,25 +76,32 @@ std::vector<TrunkUse> over_leaves(const Topology& topology, std::span<const GpuI
   return uses;
 }
 
-/// Between switches, every `stride`-th as the sender: of thousands a sample shows what the cables carry.
 std::vector<TrunkUse> over_dragonfly(const Topology& topology, std::span<const GpuId> members) {
-  constexpr std::size_t most_pairs = std::size_t{1} << 22;
-  Counts of_switch;
-  for (const GpuId gpu : members) ++of_switch[leaf_group_of(topology, node_of(topology, gpu))];
-  const std::size_t stride = of_switch.size() * of_switch.size() / most_pairs + 1;
-  std::map<LinkId, double> pairs;
-  std::size_t at = 0;
-  for (const auto& [from, senders] : of_switch) {
-    if (at++ % stride != 0) continue;
-    for (const auto& [to, receivers] : of_switch) {
-      const FabricPath path = dragonfly_path(topology, from, to);
-      for (std::size_t hop = 0; hop < path.count; ++hop)
-        pairs[path.hops[hop].link] += senders * receivers * static_cast<double>(stride);
+  Counts on_switch;
+  for (const GpuId gpu : members) ++on_switch[leaf_group_of(topology, node_of(topology, gpu))];
+  return exchanged_over_dragonfly(topology, on_switch);
+}
+
+/// Pair by pair.
+std::vector<TrunkUse> over_routes(const Topology& topology, std::span<const GpuId> members) {
+  std::vector<TrunkUse> uses;
+  const std::int64_t first = first_trunk(topology);
+  Route route;
+  for (const GpuId from : members) {
+    for (const GpuId to : members) {
+      if (node_of(topology, from) == node_of(topology, to)) continue;
+      find_route(topology, from, to, route);
+      for (const LinkId link : route.links)
+        if (link.value >= first) uses.push_back({link, 1});
     }
   }
-  std::vector<TrunkUse> uses;
-  for (const auto& [trunk, count] : pairs) uses.push_back({trunk, count});
   return uses;
+}
+
+/// Few pairs do not use all cables of a leaf evenly where a hash chooses one for each.
+bool collide(const Topology& topology, std::span<const GpuId> members) {
+  constexpr std::size_t few = 64;
+  return members.size() <= few && topology.cluster.fabric.routing == Routing::fixed;
 }
 
 }  // namespace
@@ -103,7 +110,7 @@ std::vector<TrunkUse> exchanged_over_trunks(const Topology& topology, std::span<
   switch (topology.cluster.fabric.kind) {
     case FabricKind::fat_tree:
     case FabricKind::rail_optimised:
-      return over_leaves(topology, members);
+      return collide(topology, members) ? over_routes(topology, members) : over_leaves(topology, members);
     case FabricKind::dragonfly:
       return over_dragonfly(topology, members);
     case FabricKind::none:

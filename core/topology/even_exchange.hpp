@@ -13,8 +13,8 @@ struct TrunkUse {
   double pairs = 0;  // of GPUs, ordered, whose traffic passes it
 };
 
-/// Of all ordered pairs of `members` (ascending) on different nodes. So many pairs use all cables of a leaf evenly,
-/// also where a hash chooses one for each. A trunk may be named several times.
+/// Of all ordered pairs of `members` (ascending) on different nodes. Where a hash chooses a cable for each pair, the
+/// pairs of more than 64 members are taken to use all cables of a leaf evenly. A trunk may be named several times.
 std::vector<TrunkUse> exchanged_over_trunks(const Topology& topology, std::span<const GpuId> members);
 
 }  // namespace stagecraft

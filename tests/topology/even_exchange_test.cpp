@@ -61,7 +61,9 @@ TEST_CASE("an all-to-all crosses every trunk as often as the routes of its pairs
       build_topology(cluster(dgx_a100_node(), 6, dragonfly(1, Routing::adaptive))),
       build_topology(cluster(dgx_a100_node(), 6, dragonfly(2, Routing::adaptive))),
       build_topology(cluster(dgx_a100_node(), 6, dragonfly(2, Routing::fixed))),
-      build_topology(cluster(dgx_a100_node(), 6, dragonfly(3, Routing::fixed)))};
+      build_topology(cluster(dgx_a100_node(), 6, dragonfly(3, Routing::fixed))),
+      build_topology(cluster(dgx_a100_node(), 11, dragonfly(4, Routing::adaptive))),
+      build_topology(cluster(dgx_a100_node(), 11, dragonfly(4, Routing::fixed)))};
   for (const Topology& topology : topologies) {
     CAPTURE(to_text(topology.cluster.fabric.kind), topology.cluster.fabric.switches_per_group);
     const std::int32_t all = static_cast<std::int32_t>(gpu_count(topology));
@@ -76,16 +78,28 @@ TEST_CASE("an all-to-all crosses every trunk as often as the routes of its pairs
   }
 }
 
-TEST_CASE("where a hash chooses cables an all-to-all uses all of a leaf alike", "[topology]") {
+TEST_CASE("where a hash chooses cables an all-to-all of many uses all of a leaf alike", "[topology]") {
   FabricSpec hashed = fabric(FabricKind::fat_tree, 2, 4);
   hashed.routing = Routing::fixed;
-  const Topology topology = build_topology(cluster(dgx_a100_node(), 4, hashed));
+  const Topology topology = build_topology(cluster(dgx_a100_node(), 12, hashed));
   std::vector<GpuId> members;
-  for (std::int32_t gpu = 0; gpu < 32; ++gpu) members.emplace_back(gpu);
-  // 16 NICs to a leaf, 4:1: four cables. 16 x 16 pairs leave each leaf.
+  for (std::int32_t gpu = 0; gpu < 96; ++gpu) members.emplace_back(gpu);
+  // 16 NICs to a leaf, 4:1: four cables, of which one stands for all. 16 x 80 pairs leave each of six leaves.
   const std::map<std::string, double> pairs = said(topology, members);
-  REQUIRE(pairs.size() == 4);
-  for (const auto& [name, count] : pairs) CHECK(count == Approx(16 * 16 / 4));
+  REQUIRE(pairs.size() == 12);
+  for (const auto& [name, count] : pairs) CHECK(count == Approx(16 * 80 / 4));
+}
+
+TEST_CASE("pairs that a hash sends over one cable collide", "[topology]") {
+  FabricSpec hashed = fabric(FabricKind::fat_tree, 2, 1);
+  hashed.routing = Routing::fixed;
+  const Topology topology = build_topology(cluster(dgx_a100_node(), 4, hashed));
+  for (const std::int32_t stride : {1, 7, 8, 16}) {
+    CAPTURE(stride);
+    std::vector<GpuId> members;
+    for (std::int32_t gpu = 0; gpu < 32; gpu += stride) members.emplace_back(gpu);
+    CHECK(said(topology, members) == counted(topology, members));
+  }
 }
 
 TEST_CASE("an all-to-all on one switch crosses no trunk", "[topology]") {
