@@ -45,10 +45,10 @@ BytesPerSecond copy_rate(const CostModel& model, const Plan& plan) {
   return (plan.run.offload.activations == Home::nvme ? model.nvme : model.host).shared;
 }
 
-/// How much longer the copy of its activations takes than the pass, which starts with it and ends no sooner; a reload
-/// starts with the recompute before its backward pass. A weight gradient has no copy of its own.
-double wait_for_copy(const CostModel& model, const Schedule& schedule, const Plan& plan, const std::vector<Op>& program,
-                     const Op& pass, double pass_s) {
+/// For how long the copy of its activations runs from the begin of the pass on, which ends no sooner. A reload starts
+/// with the recompute before its backward pass. A weight gradient has no copy of its own.
+double copy_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, const std::vector<Op>& program,
+                   const Op& pass) {
   if (plan.run.offload.activations == Home::gpu || pass.kind == OpKind::weight_grad) return 0;
   const bool forward = pass.kind == OpKind::forward;
   const Op* const copy = find_beside(program, forward ? OpKind::offload : OpKind::reload, pass);
@@ -57,7 +57,7 @@ double wait_for_copy(const CostModel& model, const Schedule& schedule, const Pla
   const Op* const again = forward ? nullptr : find_beside(program, OpKind::recompute, pass);
   const bool runs = again != nullptr && again->body.valid();
   const double before = runs ? time_of_body(model, schedule, plan, again->body).total.expected.value : 0;
-  return std::max(0.0, copy->bytes.value / rate - before - pass_s);
+  return std::max(0.0, copy->bytes.value / rate - before);
 }
 
 /// Of the wire between a GPU and its host, what the copy of its activations leaves to a group's traffic: all if the
@@ -89,11 +89,13 @@ PassRoom room_beside(const CostModel& model, const Schedule& schedule, const Pla
   const BodyTime time = time_of_body(model, schedule, plan, pass->body);
   const double pass_s = time.total.expected.value;
   PassRoom room;
-  room.work_s = std::max(0.0, pass_s - sending_s(model, time.exposed));
   room.slowdown =
       mean_slowdown(schedule.bodies.bodies[pass->body.index()], time, slowdown_beside(model, plan.run.overlap));
-  const double wait_s = wait_for_copy(model, schedule, plan, program, *pass, pass_s);
-  if (wait_s > 0) room.wait_s = wait_s * left_of_wire(model, plan, topology, rank, traffic);
+  const double copy_s = copy_beside(model, schedule, plan, program, *pass);
+  const double left = copy_s > 0 ? left_of_wire(model, plan, topology, rank, traffic) : 1;
+  const double beside_copy = pass_s > 0 ? std::min(1.0, copy_s / pass_s) : 0;
+  room.work_s = std::max(0.0, pass_s - sending_s(model, time.exposed)) * (1 - beside_copy * (1 - left));
+  room.wait_s = std::max(0.0, copy_s - pass_s) * left;
   return room;
 }
 

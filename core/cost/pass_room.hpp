@@ -6,15 +6,16 @@
 
 namespace stagecraft {
 
-/// Seconds of the pass but for what it sends through the NICs itself, seconds that it waits longer for the copy of its
-/// activations, and how much longer it takes beside a collective, as a fraction. Nothing if the rank runs no such pass.
+/// Room for traffic, as seconds of its own full rate: of the pass but for what it sends through the NICs itself, and of
+/// its wait for the copy of its activations; and how much longer it takes beside a collective, as a fraction. Nothing
+/// if the rank runs no such pass.
 struct PassRoom {
   double work_s = 0, wait_s = 0;
   double slowdown = 0;
 };
 
-/// `traffic` is the group that the buckets of `op` travel in; of copies between GPU and host, none. While the pass
-/// waits for a copy that shares a PCIe wire with the group's traffic, only what the copy leaves of the wire counts.
+/// `traffic` is the group that the buckets of `op` travel in; of copies between GPU and host, none. While a copy runs
+/// that shares a PCIe wire with the group's traffic, only what it leaves of the wire counts.
 PassRoom room_beside(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
                      PipelineRank rank, const Op& op, const GroupShape& traffic);
 
