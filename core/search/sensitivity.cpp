@@ -57,6 +57,8 @@ void scale_bandwidth(SearchContext& context, double factor) {
   scale_wires(cluster.node, factor);
   cluster.fabric.nic_nominal = cluster.fabric.nic_nominal * factor;
   cluster.fabric.nic_achieved = cluster.fabric.nic_achieved * factor;
+  cluster.fabric.local_rate = cluster.fabric.local_rate * factor;
+  cluster.fabric.global_rate = cluster.fabric.global_rate * factor;
   for (OtherNodes& kind : cluster.other_nodes) {
     scale_wires(kind.node, factor);
     kind.nic_nominal = kind.nic_nominal * factor;
