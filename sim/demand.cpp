@@ -17,10 +17,13 @@ bool is_tensor_collective(const Segment& segment) {
 }
 
 Demand tensor_demand(const CostModel& model, const Collective& collective, const SegmentTime& exposed) {
-  Demand demand = demand_of(collective_time(collective, shape_of(model, collective.group), model.calibration));
-  if (!has_rate(demand) || exposed.time.value >= demand.seconds) return demand;
+  const CollectiveTime time = collective_time(collective, shape_of(model, collective.group), model.calibration);
+  Demand demand = demand_of(time);
+  // Siblings that slow it down are flows themselves, so that of their part nothing is left here.
+  const double alone_s = exposed.time.value * (demand.seconds / time.shared.value);
+  if (!has_rate(demand) || alone_s >= demand.seconds) return demand;
   const double rate = demand.bytes / (demand.seconds - demand.latency);
-  demand.seconds = exposed.time.value;
+  demand.seconds = alone_s;
   demand.latency = std::min(demand.latency, demand.seconds);
   demand.bytes = rate * (demand.seconds - demand.latency);
   return demand;

@@ -117,7 +117,7 @@ void time_part(const CostModel& model, const std::vector<Segment>& segments, dou
         continue;
       }
       const CollectiveTime time = collective_time(segment.collective, shape, model.calibration);
-      timed.times.push_back(segment.collective.group == Axis::tensor ? slower(time.total, of_framework)
+      timed.times.push_back(segment.collective.group == Axis::tensor ? slower(with_siblings(time), of_framework)
                                                                      : with_siblings(time));
       timed.host += model.law.host_launch_s;
       continue;

@@ -58,8 +58,14 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
   const double drives = drives_of(topology.cluster) / std::max(1.0, sharers);
   model.nvme = {{std::min(host.alone.value, drives)}, {std::min(host.shared.value, drives)}};
   for (std::size_t axis = 0; axis < axis_count; ++axis) {
-    model.groups[axis] = worst_shape(plan, topology, static_cast<Axis>(axis));
-    share_fabric(share_of_all(plan, topology, static_cast<Axis>(axis)), model.groups[axis]);
+    GroupShape& shape = model.groups[axis];
+    shape = worst_shape(plan, topology, static_cast<Axis>(axis));
+    if (shape.nodes < 2) continue;
+    const bool known =
+        axis > static_cast<std::size_t>(Axis::data) && same_groups(plan, static_cast<Axis>(axis), Axis::data);
+    share_fabric(
+        known ? shape_of(model, Axis::data).fabric_shared : share_of_all(plan, topology, static_cast<Axis>(axis)),
+        shape);
   }
   const double sharding = shape_of(model, Axis::shard).ranks;
   model.slowest = slowest_rank(plan, calibration, slowest_gpu(plan, topology));

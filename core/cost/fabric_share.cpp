@@ -1,7 +1,7 @@
 #include "cost/fabric_share.hpp"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 #include "topology/even_exchange.hpp"
 #include "topology/ring.hpp"
@@ -18,13 +18,14 @@ class TrunkLoad {
   void add(GpuId from, GpuId to, double bytes) {
     find_route(topology_, from, to, route_);
     for (const LinkId link : route_.links) {
-      if (link.value >= first_trunk_) bytes_[link] += bytes;
+      if (link.value >= first_trunk_) bytes_[link.value] += bytes;
     }
   }
-  void add(LinkId trunk, double bytes) { bytes_[trunk] += bytes; }
+  void add(LinkId trunk, double bytes) { bytes_[trunk.value] += bytes; }
   double slowest_s() const {
     double slowest = 0;
-    for (const auto& [id, bytes] : bytes_) slowest = std::max(slowest, bytes / link(topology_, id).achieved.value);
+    for (const auto& [id, bytes] : bytes_)
+      slowest = std::max(slowest, bytes / link(topology_, LinkId(id)).achieved.value);
     return slowest;
   }
 
@@ -32,7 +33,7 @@ class TrunkLoad {
   const Topology& topology_;
   std::int64_t first_trunk_;
   Route route_;
-  std::map<LinkId, double> bytes_;
+  std::unordered_map<std::int32_t, double> bytes_;
 };
 
 double ring_s(const Topology& topology, std::span<const std::vector<GpuId>> groups) {
@@ -78,9 +79,9 @@ bool fabric_limits(const Topology& topology) {
          !topology.leaf_left.empty();
 }
 
-FabricShare fabric_share(const Topology& topology, std::span<const std::vector<GpuId>> groups) {
+FabricShare fabric_share(const Topology& topology, std::span<const std::vector<GpuId>> groups, bool all_to_all) {
   if (!fabric_limits(topology)) return {};
-  return {ring_s(topology, groups), all_to_all_s(topology, groups)};
+  return {ring_s(topology, groups), all_to_all ? all_to_all_s(topology, groups) : 0};
 }
 
 }  // namespace stagecraft

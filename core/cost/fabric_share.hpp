@@ -21,7 +21,8 @@ struct FabricShare {
 bool fabric_limits(const Topology& topology);
 
 /// Of groups that all run the same collective at the same time. Each group's members are ascending. Rings are NCCL's
-/// (topology/ring.hpp) over the trunks of their routes; all-to-alls spread as topology/even_exchange.hpp says.
-FabricShare fabric_share(const Topology& topology, std::span<const std::vector<GpuId>> groups);
+/// (topology/ring.hpp) over the trunks of their routes; all-to-alls, if asked for, spread as
+/// topology/even_exchange.hpp says.
+FabricShare fabric_share(const Topology& topology, std::span<const std::vector<GpuId>> groups, bool all_to_all = true);
 
 }  // namespace stagecraft

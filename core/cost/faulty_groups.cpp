@@ -123,6 +123,18 @@ void share_fabric(const FabricShare& all_together, GroupShape& shape) {
   shape.fabric_shared = slower(shape.fabric_alone, all_together);
 }
 
+bool same_groups(const Plan& plan, Axis axis, Axis other) {
+  const auto is_data = [&](Axis one) {
+    if (one == Axis::data) return true;
+    if (one == Axis::expert_data)
+      return group_size(plan.degrees, Axis::expert) == 1 &&
+             group_size(plan.degrees, Axis::expert_tensor) == group_size(plan.degrees, Axis::tensor);
+    return (one == Axis::shard || one == Axis::secondary) &&
+           group_size(plan.degrees, one) == group_size(plan.degrees, Axis::data);
+  };
+  return axis == other || (is_data(axis) && is_data(other));
+}
+
 FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis) {
   if (!fabric_limits(topology) || group_size(plan.degrees, axis) < 2) return {};
   const std::int64_t world = world_size(plan.degrees);
@@ -133,7 +145,9 @@ FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis) 
     for (const Rank member : group_of(plan.degrees, axis, Rank(rank))) seen[member.index()] = true;
     groups.push_back(members_of(plan, axis, Rank(rank)));
   }
-  return fabric_share(topology, groups);
+  const bool of_data = axis == Axis::data || axis == Axis::shard || axis == Axis::secondary || axis == Axis::replica;
+  const bool exchanges = axis == Axis::expert || axis == Axis::ulysses || (of_data && plan.run.sharding.int4_reduce);
+  return fabric_share(topology, groups, exchanges);
 }
 
 GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis) {

@@ -12,8 +12,11 @@ namespace stagecraft {
 /// The shape of the representative's group, as slow as the slowest group of the axis: steps end when all have.
 GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis);
 
-/// What trunks take while all groups of the axis use them at the same time.
+/// What trunks take while all groups of the axis use them at the same time. Of all-to-alls only where the axis runs
+/// any.
 FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis);
+/// Whether both axes have the same groups: shards that are not fewer than the data group's ranks, say.
+bool same_groups(const Plan& plan, Axis axis, Axis other);
 /// Has the group's siblings use the trunks beside it, all of them as share_of_all says.
 void share_fabric(const FabricShare& all_together, GroupShape& shape);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/copies_shape.hpp"
 #include "cost/cost_model.hpp"
 #include "cost/faulty_groups.hpp"
 #include "cost/pass_room.hpp"
@@ -13,23 +14,11 @@
 namespace stagecraft {
 namespace {
 
-// A bidirectional schedule holds every stage twice, so its gradients are reduced over the groups of both pipeline
-// ranks.
-GroupShape over_copies(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
+GroupShape group_of_op(const CostModel& model, const Schedule& schedule, const Plan& plan, const Topology& topology,
                        const Op& op, Axis axis) {
   const bool over_data = axis == Axis::data || axis == Axis::shard;
   if (schedule.placement.size() < 2 || !over_data || !op.stage.valid()) return shape_of(model, axis);
-  std::vector<GpuId> members;
-  for (std::size_t copy = 0; copy < schedule.placement.size(); ++copy) {
-    const PipelineRank holder = rank_of(schedule, op.stage, static_cast<std::uint8_t>(copy));
-    const std::vector<GpuId> group = members_of(plan, axis, representative(plan, holder));
-    members.insert(members.end(), group.begin(), group.end());
-  }
-  std::sort(members.begin(), members.end());
-  members.erase(std::unique(members.begin(), members.end()), members.end());
-  GroupShape shape = shape_of(topology, members, world_size(plan.degrees));
-  share_fabric(shape_of(model, axis).fabric_shared, shape);
-  return shape;
+  return shape_over_copies(schedule, plan, topology, op.stage, axis);
 }
 
 PipelineRank destination(const Schedule& schedule, const Op& op) {
@@ -219,7 +208,7 @@ CollectiveTime time_of(const CostModel& model, const Schedule& schedule, const P
     case OpKind::unshard: {
       const Collective work = collective_of(plan, op);
       const std::size_t copies = schedule.placement.size();
-      const GroupShape shape = over_copies(model, schedule, plan, topology, op, work.group);
+      const GroupShape shape = group_of_op(model, schedule, plan, topology, op, work.group);
       const bool reduces = op.kind == OpKind::reduce_grad;
       const bool in_buckets = hides_in_buckets(plan.run.overlap, op) && copies == 1;
       const double buckets = in_buckets ? bucket_count(plan, work.bytes) : 1.0;
