@@ -176,8 +176,7 @@ TEST_CASE("the command-line program checks a scenario and writes a bundle for a 
   REQUIRE(wait_for([&] { return !panel.running(); }));
   CAPTURE(panel.log().toStdString());
   CHECK(panel.state().contains("bundle: done"));
-  for (const char* const name : {"scenario", "schedule.json", "run_rank"})
-    CHECK(QFile::exists(bundle + "/" + name));
+  for (const char* const name : {"scenario", "schedule.json", "run_rank"}) CHECK(QFile::exists(bundle + "/" + name));
 }
 
 TEST_CASE("the command-line program executes here where the executor is built, and says what is missing elsewhere") {
