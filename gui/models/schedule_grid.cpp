@@ -134,6 +134,7 @@ QVariant ScheduleGrid::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ScheduleGrid::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignVCenter | Qt::AlignLeft);
   if (role != Qt::DisplayRole) return {};
   return orientation == Qt::Vertical ? tr("rank %1").arg(section) : QString::number(section);
 }

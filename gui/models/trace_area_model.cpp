@@ -3,6 +3,13 @@
 #include "gui/timeline/time_axis.hpp"
 
 namespace stagecraft::gui {
+namespace {
+
+QVariant alignment() {
+  return QVariant(Qt::AlignVCenter | Qt::AlignRight);
+}
+
+}  // namespace
 
 AreaModel::AreaModel(QObject* parent) : QAbstractTableModel(parent) {}
 
@@ -29,7 +36,9 @@ int AreaModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant AreaModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::TextAlignmentRole) return alignment();
+  if (role != Qt::DisplayRole) return {};
   if (section == 0) return tr("rank");
   const auto column = static_cast<std::size_t>(section) - 1;
   return column < classes_.size() ? QVariant(QString::fromLatin1(to_text(classes_[column]))) : QVariant();
@@ -37,7 +46,7 @@ QVariant AreaModel::headerData(int section, Qt::Orientation orientation, int rol
 
 QVariant AreaModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
-  if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignVCenter | Qt::AlignRight);
+  if (role == Qt::TextAlignmentRole) return alignment();
   if (index.column() == 0) {
     if (role == Qt::UserRole)
       return index.row() == 0 ? -1 : sums_.ranks[static_cast<std::size_t>(index.row()) - 1].rank;

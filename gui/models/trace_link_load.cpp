@@ -160,6 +160,7 @@ PlainTable link_table(const std::vector<LinkLoad>& loads) {
       QStringLiteral("bytes over the selected time"),
       QStringLiteral("mean over the nominal rate of the link, or over the highest recorded one where that is more"),
       QStringLiteral("highest rate in the selected time, over the same")};
+  table.word_columns = 2;
   for (const LinkLoad& load : loads) {
     const double peak = load.rate_bytes_per_s > 0 ? load.peak_bytes_per_s / load.rate_bytes_per_s : 0;
     const auto percent = [](double part) {

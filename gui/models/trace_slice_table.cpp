@@ -29,6 +29,11 @@ QVariant number_or_none(std::int32_t number) {
   return number >= 0 ? QVariant(number) : QVariant();
 }
 
+QVariant alignment(int column) {
+  const bool words = column == operation || column == lane || column == time_class;
+  return QVariant(Qt::AlignVCenter | (words ? Qt::AlignLeft : Qt::AlignRight));
+}
+
 QString seconds(double value) {
   return QString::fromStdString(duration_text(value));
 }
@@ -76,7 +81,9 @@ int SliceTableModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant SliceTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= column_count) return {};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::TextAlignmentRole) return alignment(section);
+  if (role != Qt::DisplayRole) return {};
   return QString::fromLatin1(headers[static_cast<std::size_t>(section)]);
 }
 
@@ -84,10 +91,7 @@ QVariant SliceTableModel::data(const QModelIndex& index, int role) const {
   const std::uint32_t i = index.isValid() ? span_of(index.row()) : no_span;
   if (i == no_span || loaded_ == nullptr) return {};
   const Span& span = loaded_->trace.spans[i];
-  const bool text_column = index.column() == operation || index.column() == lane || index.column() == time_class;
-  if (role == Qt::TextAlignmentRole) {
-    return QVariant(Qt::AlignVCenter | (text_column ? Qt::AlignLeft : Qt::AlignRight));
-  }
+  if (role == Qt::TextAlignmentRole) return alignment(index.column());
   const bool raw = role == Qt::UserRole;
   if (role != Qt::DisplayRole && !raw) return {};
   switch (index.column()) {

@@ -43,6 +43,8 @@ QVariant PlainTableModel::data(const QModelIndex& index, int role) const {
 QVariant PlainTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   if (role == Qt::DisplayRole) return table_.headers[section];
+  if (role == Qt::TextAlignmentRole)
+    return QVariant(Qt::AlignVCenter | (section < table_.word_columns ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::ToolTipRole && section < table_.explanations.size()) return table_.explanations[section];
   return {};
 }

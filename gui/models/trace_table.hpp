@@ -16,6 +16,7 @@ struct Cell {
 struct PlainTable {
   QStringList headers;
   QStringList explanations;  // tool tips of the headers; may be empty
+  int word_columns = 1;      // from the left, whose titles stand at the left as their cells do
   std::vector<std::vector<Cell>> lines;
   std::vector<std::uint32_t> tags;  // one per line, or none
 };

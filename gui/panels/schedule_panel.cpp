@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gui/panels/flow_layout.hpp"
+#include "gui/panels/padded_delegate.hpp"
 #include "gui/panels/tall_page.hpp"
 #include "gui/theme/combo.hpp"
 #include "gui/theme/look.hpp"
@@ -46,10 +47,12 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   build_controls();
   table_->setModel(grid_);
   table_->setAccessibleName(tr("Schedule as a table"));
+  table_->setItemDelegate(new PaddedDelegate(table_));
   set_row_height(table_, 10);
   follow_look(this, [this] {
     const QFontMetrics metrics(QApplication::font());
-    table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("00SEND_F000"));
+    table_->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance("00SEND_F000") +
+                                                      2 * PaddedDelegate::padding);
   });
   twins_->addWidget(view_);
   twins_->addWidget(table_);

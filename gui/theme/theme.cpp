@@ -97,6 +97,7 @@ QPushButton[kind="card"]:hover, QPushButton[kind="card"]:focus { border: 1px sol
 QTableView, QTreeView, QListView { background: @panel; border: none; gridline-color: @border; outline: none; selection-background-color: @selection; selection-color: @ink; alternate-background-color: @window; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @faint; border: none; border-bottom: 1px solid @border; padding: 6px 10px; }
+QHeaderView::section:vertical { padding: 0px 10px; }
 QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: margin; subcontrol-position: right center; right: 1px; width: 8px; height: 8px; }
 QTableCornerButton::section { background: @panel; border: none; }
 QSplitter::handle { background: @border; }

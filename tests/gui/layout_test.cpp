@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSignalSpy>
 #include <catch2/catch.hpp>
 
 #include "base/file_io.hpp"
@@ -213,6 +214,51 @@ TEST_CASE("the titles of a table without points are whole") {
   const QHeaderView* const header = opened.window->sweep_page().table().view().horizontalHeader();
   REQUIRE(header->count() > 6);
   for (int i = 0; i < header->count(); ++i) CHECK(header->sectionSize(i) >= header->sectionSizeHint(i));
+}
+
+TEST_CASE("the title of a column stands where its values do, in every table of the window") {
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  opened.window->evaluator().set_simulating(true);  // which loads links
+  opened.settle();
+  opened.window->pin();
+  opened.settle();
+  opened.type("/parallel/tensor", "4");
+  opened.window->show_view(ViewTab::compare);
+  QSignalSpy compared(opened.window->page(ViewTab::compare), SIGNAL(compared()));
+  REQUIRE((compared.count() > 0 || compared.wait(20'000)));
+  opened.window->show_view(ViewTab::schedule);
+  opened.window->timeline_page().timeline().select_area({0, 1, 0, 3});
+  opened.settle();
+  int seen = 0;
+  for (const QTableView* const table : opened.window->findChildren<QTableView*>()) {
+    const QAbstractItemModel& model = *table->model();
+    CAPTURE(table->accessibleName().toStdString());
+    for (int column = 0; column < std::min(model.columnCount(), 20); ++column) {
+      const QVariant title = model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
+      CAPTURE(column);
+      REQUIRE(title.isValid());  // else it is centred
+      for (int row = 0; row < std::min(model.rowCount(), 20); ++row) {
+        const QVariant value = model.index(row, column).data(Qt::TextAlignmentRole);
+        const int stands = value.isValid() ? value.toInt() : static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter);
+        CHECK(stands == title.toInt());
+      }
+    }
+    seen += model.columnCount() > 0 && (model.rowCount() > 0 || table->accessibleName() == "Points") ? 1 : 0;
+  }
+  CHECK(seen == 9);
+}
+
+TEST_CASE("the ranks beside the table of a schedule are whole") {
+  const PlainText plain;
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  opened.window->show_view(ViewTab::schedule);
+  for (const double scale : {1.0, 1.6}) {
+    set_text_scale(*qApp, scale);
+    opened.settle();
+    const QHeaderView* const ranks = opened.window->schedule_panel().findChild<QTableView*>()->verticalHeader();
+    REQUIRE(ranks->count() > 1);
+    CHECK(ranks->sectionSize(0) >= ranks->sectionSizeHint(0));
+  }
 }
 
 TEST_CASE("the SVG of Why slow keeps the hatching of idle time") {
