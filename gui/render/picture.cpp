@@ -5,8 +5,14 @@
 #include <QFontMetrics>
 #include <QImage>
 #include <QPainter>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSplitter>
 #include <QSvgGenerator>
+#include <algorithm>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
@@ -52,6 +58,62 @@ void write_picture(const QString& path, QSize size, double scale, const std::fun
 
 constexpr int highest = 8000;  // of a picture that is as high as its rows
 
+/// A page while it is as high as what is scrolled on it asks for, without the bars that scroll.
+class Unrolled {
+ public:
+  explicit Unrolled(QWidget& page) : page_(page), before_(page.geometry()) {
+    constexpr int turns = 8;  // what is higher may be wider, and need another height
+    for (QSplitter* const splitter : page.findChildren<QSplitter*>())
+      splitters_.emplace_back(splitter, splitter->sizes());
+    for (QScrollArea* const area : page.findChildren<QScrollArea*>()) {
+      areas_.push_back({area, area->verticalScrollBar()->value(), area->verticalScrollBarPolicy()});
+      area->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    }
+    for (int turn = 0; turn < turns; ++turn) {
+      bool grown = false;
+      for (const Scrolled& one : areas_) grown = grow(*one.area) || grown;
+      if (!grown) break;
+    }
+  }
+  ~Unrolled() {
+    page_.setGeometry(before_);
+    for (const auto& [splitter, sizes] : splitters_) splitter->setSizes(sizes);
+    for (const Scrolled& one : areas_) {
+      one.area->setVerticalScrollBarPolicy(one.bar);
+      one.area->verticalScrollBar()->setValue(one.place);
+    }
+  }
+  Unrolled(const Unrolled&) = delete;
+  Unrolled& operator=(const Unrolled&) = delete;
+
+ private:
+  struct Scrolled {
+    QScrollArea* area;
+    int place;
+    Qt::ScrollBarPolicy bar;
+  };
+
+  /// False if it shows all that is on it.
+  bool grow(QScrollArea& area) {
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+    const int missing = std::min(area.widget()->height() - area.viewport()->height(), highest - page_.height());
+    if (!area.isVisibleTo(&page_) || missing <= 0) return false;
+    auto* const splitter = qobject_cast<QSplitter*>(area.parentWidget());
+    const bool down = splitter != nullptr && splitter->orientation() == Qt::Vertical;
+    QList<int> sizes = down ? splitter->sizes() : QList<int>();
+    page_.resize(page_.width(), page_.height() + missing);
+    if (!down) return true;
+    sizes[splitter->indexOf(&area)] += missing;
+    splitter->setSizes(sizes);
+    return true;
+  }
+
+  QWidget& page_;
+  QRect before_;
+  std::vector<std::pair<QSplitter*, QList<int>>> splitters_;
+  std::vector<Scrolled> areas_;
+};
+
 }  // namespace
 
 void require_fonts() {
@@ -65,6 +127,11 @@ void write_widget_picture(QWidget& widget, const QString& path, double scale) {
   write_picture(path, widget.size(), scale, [&](QPainter& painter) {
     widget.render(&painter, {}, {}, QWidget::DrawWindowBackground | QWidget::DrawChildren);
   });
+}
+
+void write_page_picture(QWidget& page, const QString& path, double scale) {
+  const Unrolled unrolled(page);
+  write_widget_picture(page, path, scale);
 }
 
 void write_timeline_picture(const TimelineView& view, const QString& path, double scale) {

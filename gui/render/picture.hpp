@@ -11,6 +11,9 @@ namespace stagecraft::gui {
 /// The widget as it stands, at `scale` device pixels per logical one. Throws InputError.
 void write_widget_picture(QWidget& widget, const QString& path, double scale = 1);
 
+/// The same, as high as what is scrolled on it asks for, up to 8000 pixels. Throws InputError.
+void write_page_picture(QWidget& page, const QString& path, double scale = 1);
+
 /// The timeline as it stands. Throws InputError.
 void write_timeline_picture(const TimelineView& view, const QString& path, double scale = 1);
 

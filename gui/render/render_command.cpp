@@ -212,6 +212,11 @@ void render(QApplication& application, const RenderRequest& request, const Libra
     application.processEvents();
     window.resize(window.size() + request.size - page.size());  // until the page has the size
     application.processEvents();
+    if (!request.size_given) return write_page_picture(page, request.output, request.scale);
+    if (auto* const topology = qobject_cast<TopologyWidget*>(&page)) {
+      topology->show_whole();
+      settle(application);
+    }
     return write_widget_picture(page, request.output, request.scale);
   }
   settle(application);

@@ -274,6 +274,14 @@ int least_height(const TopologyPicture& picture, int width) {
                                     node_gap + margin + words_below));
 }
 
+double scale_that_fits(const TopologyPicture& picture, QSize size) {
+  constexpr double step = 0.98, least = 0.1;
+  double scale = 1;
+  while (scale > least && scale * least_height(picture, static_cast<int>(size.width() / scale)) > size.height())
+    scale *= step;
+  return scale;
+}
+
 void paint_topology(QPainter& painter, QSize size, const TopologyPicture& picture) {
   if (picture.topology != nullptr) Picture(painter, size, picture).draw();
 }

@@ -24,6 +24,8 @@ TopologyPicture make_topology_picture(const Topology& topology, const LoadedTrac
 
 /// In which the devices of a node stand clear of each other.
 int least_height(const TopologyPicture& picture, int width);
+/// At which the same holds in this size; at most 1.
+double scale_that_fits(const TopologyPicture& picture, QSize size);
 
 void paint_topology(QPainter& painter, QSize size, const TopologyPicture& picture);
 

@@ -18,15 +18,19 @@ class Canvas : public QWidget {
   }
   TopologyPicture picture;
 
+  bool smaller = false;  // where there is no room for all of it, rather than scrolled
+
   /// What is lower than the window lets it be is scrolled.
-  void fit() { setMinimumHeight(least_height(picture, width())); }
+  void fit() { setMinimumHeight(smaller ? 0 : least_height(picture, width())); }
 
  protected:
   void resizeEvent(QResizeEvent*) override { fit(); }
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
     picture.font = font();
-    paint_topology(painter, size(), picture);
+    const double scale = smaller ? scale_that_fits(picture, size()) : 1;
+    painter.scale(scale, scale);
+    paint_topology(painter, (QSizeF(size()) / scale).toSize(), picture);
     if (picture.topology == nullptr) {
       painter.drawText(rect(), Qt::AlignCenter, QStringLiteral("No cluster is open"));
     }
@@ -113,6 +117,11 @@ void TopologyWidget::set_range(double begin_s, double end_s) {
   state_->begin_s = begin_s;
   state_->end_s = end_s;
   state_->refresh();
+}
+
+void TopologyWidget::show_whole() {
+  state_->canvas->smaller = true;
+  state_->canvas->fit();
 }
 
 void TopologyWidget::set_palette(const Palette& palette) {

@@ -20,6 +20,8 @@ class TopologyWidget : public QWidget {
   void set_topology(const Topology* topology, const LoadedTrace* loaded);
   void set_range(double begin_s, double end_s);  // of the loads
   void set_palette(const Palette& palette);
+  /// What has no room is drawn smaller, not scrolled: for pictures of a given size.
+  void show_whole();
 
  private:
   struct State;

@@ -193,7 +193,7 @@ void MainWindow::save_as_dialog() {
 
 void MainWindow::export_view(ViewTab tab, const QString& path) {
   if (tab == ViewTab::timeline) return write_timeline_picture(timeline_->timeline().view(), path);
-  write_widget_picture(*page(tab), path);
+  write_page_picture(*page(tab), path);
 }
 
 void MainWindow::export_report(const QString& path) {

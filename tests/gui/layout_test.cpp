@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <catch2/catch.hpp>
 
@@ -258,6 +259,40 @@ TEST_CASE("the ranks beside the table of a schedule are whole") {
     const QHeaderView* const ranks = opened.window->schedule_panel().findChild<QTableView*>()->verticalHeader();
     REQUIRE(ranks->count() > 1);
     CHECK(ranks->sectionSize(0) >= ranks->sectionSizeHint(0));
+  }
+}
+
+TEST_CASE("a picture of a view that scrolls in a low window is whole, and the window stays as it was") {
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  resize(opened, {760, 480});
+  for (const ViewTab tab : {ViewTab::topology, ViewTab::schedule, ViewTab::sweep}) {
+    opened.window->show_view(tab);
+    opened.settle();
+    QTest::qWait(50);
+    CAPTURE(static_cast<int>(tab));
+    const QWidget& page = *opened.window->page(tab);
+    const auto* const area = page.findChild<QScrollArea*>();
+    QScrollBar& bar = *area->verticalScrollBar();
+    REQUIRE(bar.maximum() > 20);
+    bar.setValue(17);
+    const QRect before = page.geometry(), shown = in_window(*area);
+    const QString path = opened.folder.filePath("low.png");
+    opened.window->export_view(tab, path);
+    const QImage picture(path);
+    CHECK(picture.width() == page.width());
+    CHECK(picture.height() >= page.height() + bar.maximum() - 20);  // without the bar it is a little wider
+    if (tab == ViewTab::topology) {                                 // its last line tells of nodes that are not drawn
+      int words = 0;
+      for (int y = picture.height() - (page.height() - area->height()) - 30; y < picture.height(); ++y)
+        for (int x = picture.width() / 2; x < picture.width() - 16; ++x)
+          words += qGray(picture.pixel(x, y)) < 190 && y < picture.height() - page.height() / 4 ? 1 : 0;
+      CHECK(words > 50);
+    }
+    CHECK(page.geometry() == before);
+    opened.settle();
+    QTest::qWait(50);
+    CHECK(in_window(*area) == shown);
+    CHECK(bar.value() == 17);
   }
 }
 

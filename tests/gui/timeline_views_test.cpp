@@ -166,6 +166,29 @@ TEST_CASE("the devices of a node stand clear of each other in a low view, which 
   CHECK(least_height(picture, 300) > least_height(picture, 1400));
 }
 
+TEST_CASE("for a picture of a given size the nodes are drawn smaller where they have no room, not scrolled") {
+  const Topology topology = selene();
+  const auto loaded = loaded_with_links(topology);
+  const TopologyPicture picture = make_topology_picture(topology, loaded.get(), 0, loaded->trace.end_s);
+  CHECK(scale_that_fits(picture, {1400, 860}) == 1);
+  for (const QSize size : {QSize(480, 180), QSize(300, 300), QSize(160, 90)}) {
+    const double scale = scale_that_fits(picture, size);
+    CAPTURE(size.width(), scale);
+    CHECK(scale < 1);
+    CHECK(scale * least_height(picture, static_cast<int>(size.width() / scale)) <= size.height());
+  }
+  TopologyWidget widget;
+  widget.set_topology(&topology, loaded.get());
+  const QScrollBar* const bar = widget.findChild<QScrollArea*>()->verticalScrollBar();
+  widget.resize(480, 260);
+  widget.show();
+  QTest::qWait(5);
+  CHECK(bar->maximum() > 0);
+  widget.show_whole();
+  QTest::qWait(20);
+  CHECK(bar->maximum() == 0);
+}
+
 TEST_CASE("two traces are shown rank by rank, with one zoom, and aligned at an operation") {
   const auto a = pipeline_trace(4, 8);
   Trace slower = pipeline(4, 8);
