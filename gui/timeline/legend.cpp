@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gui/timeline/memory_raster.hpp"
+#include "gui/timeline/row_raster.hpp"
 #include "gui/timeline/view_geometry.hpp"
 
 namespace stagecraft::gui {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double period = 5;  // of a hatch, in pixels
 constexpr double swatch = 11, spacing = 18, margin = 12, least_line = 20;
+constexpr int around = 8;  // above and below the lines, together
 
 double line_height(const QFontMetricsF& metrics) {
   return std::max(least_line, std::ceil(metrics.height()) + 3);
@@ -18,6 +20,43 @@ double line_height(const QFontMetricsF& metrics) {
 
 double entry_width(const QFontMetricsF& metrics, const LegendEntry& entry) {
   return swatch + 6 + metrics.horizontalAdvance(entry.text) + spacing;
+}
+
+QString words_for_rest(std::size_t count) {
+  return QStringLiteral("\u2026 %1 more").arg(count);
+}
+
+struct Place {
+  double x = 0, end = 0;
+  int line = 0;
+};
+
+std::vector<Place> lay_out(const QFontMetricsF& metrics, const std::vector<LegendEntry>& entries, double width) {
+  std::vector<Place> places;
+  double x = margin;
+  int line = 0;
+  for (const LegendEntry& entry : entries) {
+    const double w = entry_width(metrics, entry);
+    if (x > margin && x + w - spacing > width - margin) {
+      ++line;
+      x = margin;
+    }
+    places.push_back({x, x + w, line});
+    x += w;
+  }
+  return places;
+}
+
+/// How many of them stand on so many lines, with room behind them for the words that the others are left out.
+std::size_t count_shown(const QFontMetricsF& metrics, const std::vector<Place>& places, int lines, double width) {
+  if (places.empty() || places.back().line < lines) return places.size();
+  std::size_t shown = 0;
+  while (places[shown].line < lines) ++shown;
+  const auto has_room = [&](std::size_t count) {
+    return places[count - 1].end + metrics.horizontalAdvance(words_for_rest(places.size() - count)) <= width - margin;
+  };
+  while (shown > 1 && places[shown - 1].line == lines - 1 && !has_room(shown)) --shown;
+  return shown;
 }
 
 }  // namespace
@@ -60,17 +99,25 @@ std::vector<LegendEntry> legend_of(const TimelineView& view) {
 int legend_height(const TimelineView& view, int width) {
   if (!view.legend || view.sources.empty()) return 0;
   const QFontMetricsF metrics(view.font);
-  double x = margin;
-  int lines = 1;
-  for (const LegendEntry& entry : legend_of(view)) {
-    const double w = entry_width(metrics, entry);
-    if (x > margin && x + w - spacing > width - margin) {
-      ++lines;
-      x = margin;
-    }
-    x += w;
-  }
-  return static_cast<int>(lines * line_height(metrics)) + 8;
+  const std::vector<Place> places = lay_out(metrics, legend_of(view), width);
+  const int lines = places.empty() ? 1 : places.back().line + 1;
+  return static_cast<int>(lines * line_height(metrics)) + around;
+}
+
+int legend_height(const TimelineView& view, int width, double room) {
+  const int whole = legend_height(view, width);
+  if (whole <= std::max(room / 4, room - total_height(view.rows))) return whole;
+  const double line = line_height(QFontMetricsF(view.font)), lines = std::floor((room / 4 - around) / line);
+  if (lines >= 1) return static_cast<int>(lines * line) + around;
+  return line + around <= room / 2 ? static_cast<int>(line) + around : 0;
+}
+
+QString legend_text(const TimelineView& view) {
+  QStringList lines;
+  for (const LegendEntry& entry : legend_of(view))
+    lines << QStringLiteral("<span style=\"color:%1\">\u25a0</span>&nbsp;%2")
+                 .arg(QColor(blended(entry.fill, entry.hatch, 0.5F)).name(), entry.text.toHtmlEscaped());
+  return lines.join(QStringLiteral("<br>"));
 }
 
 void fill_hatched(QPainter& painter, QRectF rect, QRgb fill, QRgb hatch) {
@@ -92,13 +139,14 @@ void paint_legend(QPainter& painter, QRectF area, const TimelineView& view) {
   painter.setFont(view.font);
   const QFontMetricsF metrics(view.font);
   const double line = line_height(metrics);
-  double x = area.left() + margin, y = area.top() + 4;
-  for (const LegendEntry& entry : legend_of(view)) {
-    const double w = entry_width(metrics, entry);
-    if (x > area.left() + margin && x + w - spacing > area.right() - margin) {
-      x = area.left() + margin;
-      y += line;
-    }
+  const std::vector<LegendEntry> entries = legend_of(view);
+  const std::vector<Place> places = lay_out(metrics, entries, area.width());
+  const auto lines = static_cast<int>((area.height() - around + 1) / line);
+  const std::size_t shown = count_shown(metrics, places, lines, area.width());
+  const auto top_of = [&](int of) { return area.top() + around / 2.0 + of * line; };
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LegendEntry& entry = entries[i];
+    const double x = area.left() + places[i].x, y = top_of(places[i].line);
     const QRectF box(x, y + (line - swatch) / 2, swatch, swatch);
     fill_hatched(painter, box, entry.fill, entry.hatch);
     if (entry.fill != entry.hatch) {
@@ -106,9 +154,14 @@ void paint_legend(QPainter& painter, QRectF area, const TimelineView& view) {
       painter.drawRect(box);
     }
     painter.setPen(QColor(view.palette.ink));
-    painter.drawText(QRectF(x + swatch + 6, y, w, line), Qt::AlignLeft | Qt::AlignVCenter, entry.text);
-    x += w;
+    painter.drawText(QRectF(x + swatch + 6, y, places[i].end - places[i].x, line), Qt::AlignLeft | Qt::AlignVCenter,
+                     entry.text);
   }
+  if (shown == 0 || shown == entries.size()) return;
+  painter.setPen(QColor(view.palette.faint_ink));
+  const Place& last = places[shown - 1];
+  painter.drawText(QRectF(area.left() + last.end, top_of(last.line), area.width(), line),
+                   Qt::AlignLeft | Qt::AlignVCenter, words_for_rest(entries.size() - shown));
 }
 
 }  // namespace stagecraft::gui

@@ -9,6 +9,7 @@
 
 #include "gui/theme/look.hpp"
 #include "gui/timeline/describe.hpp"
+#include "gui/timeline/legend.hpp"
 #include "gui/timeline/paint_cache.hpp"
 #include "gui/timeline/paint_timeline.hpp"
 #include "gui/timeline/timeline_state.hpp"
@@ -191,8 +192,11 @@ void TimelineWidget::hover(QPointF at) {
 bool TimelineWidget::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QPointF at = QPointF(help->pos()) - rows_rect().topLeft();
-    const QString text = QRectF(QPointF(0, 0), rows_rect().size()).contains(at) ? describe_point(view_, at) : QString();
+    const Layout layout = layout_of(view_, viewport()->size());
+    const QPointF at = help->pos();
+    const QString text = layout.rows.contains(at)     ? describe_point(view_, at - layout.rows.topLeft())
+                         : layout.legend.contains(at) ? legend_text(view_)
+                                                      : QString();
     QToolTip::showText(help->globalPos(), text, viewport());
     return true;
   }

@@ -7,9 +7,10 @@
 namespace stagecraft::gui {
 
 Layout layout_of(const TimelineView& view, QSize size) {
-  const double title = view.title ? 40 : 0, legend = legend_height(view, size.width());
+  const double title = view.title ? 40 : 0, top = title + ruler_height;
+  const double legend = legend_height(view, size.width(), size.height() - top);
   const double left = view.label_width, width = std::max(1, size.width() - view.label_width);
-  const double top = title + ruler_height, rows = std::max(1.0, size.height() - top - legend);
+  const double rows = std::max(1.0, size.height() - top - legend);
   Layout layout;
   layout.title = QRectF(0, 0, size.width(), title);
   layout.ruler = QRectF(left, title, width, ruler_height);

@@ -14,8 +14,12 @@ struct Layout {
 };
 Layout layout_of(const TimelineView& view, QSize size);
 
-/// Height that a legend takes at this width; 0 if the view has none.
+/// Height that a whole legend takes at this width; 0 if the view has none.
 int legend_height(const TimelineView& view, int width);
+
+/// The same where rows and legend have to share `room`: it leaves rows that need more at least three quarters, or half
+/// if it is a line; where that is too much there is none.
+int legend_height(const TimelineView& view, int width, double room);
 
 /// Row in which a lane is visible: its own, else that of its rank, else that of its node; rows.size() if it is filtered
 /// out.

@@ -12,6 +12,7 @@
 #include "gui/panels/memory_bars.hpp"
 #include "gui/render/picture.hpp"
 #include "gui/theme/elided_label.hpp"
+#include "gui/timeline/view_geometry.hpp"
 #include "opened.hpp"
 
 using namespace stagecraft;
@@ -293,6 +294,26 @@ TEST_CASE("a picture of a view that scrolls in a low window is whole, and the wi
     QTest::qWait(50);
     CHECK(in_window(*area) == shown);
     CHECK(bar.value() == 17);
+  }
+}
+
+TEST_CASE("in the smallest window the timelines of Compare keep most of the height, not their legend") {
+  const PlainText plain;
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  opened.window->pin();
+  opened.settle();
+  opened.type("/parallel/tensor", "4");
+  opened.window->show_view(ViewTab::compare);
+  const auto* const timeline = opened.window->page(ViewTab::compare)->findChild<TimelineWidget*>();
+  for (const double scale : {1.0, 1.3}) {
+    set_text_scale(*qApp, scale);
+    for (const QSize& size : sizes) {
+      resize(opened, size);
+      const Layout layout = layout_of(timeline->view(), timeline->viewport()->size());
+      CAPTURE(size.width(), scale);
+      CHECK(layout.rows.height() >= layout.legend.height());
+      CHECK(layout.rows.height() + layout.legend.height() + ruler_height == timeline->viewport()->height());
+    }
   }
 }
 

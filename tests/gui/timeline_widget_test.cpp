@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "gui/models/trace_area.hpp"
+#include "gui/timeline/legend.hpp"
 #include "gui/timeline/paint_overlays.hpp"
 #include "gui/timeline/view_geometry.hpp"
 #include "gui_traces.hpp"
@@ -274,4 +275,35 @@ TEST_CASE("traces come and go, and an empty one is no trouble") {
   bench.widget.grab();
   CHECK(bench.view().rows.size() > 8);
   bench.widget.set_traces({});
+}
+
+TEST_CASE("a legend gives way to rows, counts what it leaves out, and has all of it as tool tip") {
+  Bench bench;
+  const TimelineView& view = bench.view();
+  const auto at = [&](int width, int height) { return layout_of(view, {width, height}); };
+  const int whole = legend_height(view, 300), rows = total_height(view.rows);
+  REQUIRE(whole > legend_height(view, 2000));
+  CHECK(at(300, ruler_height + rows + whole).legend.height() == whole);
+  CHECK(at(300, ruler_height + 4 * whole).legend.height() == whole);
+  for (int height = 60; height < ruler_height + rows + whole; ++height) {
+    const Layout layout = at(300, height);
+    CAPTURE(height);
+    CHECK(layout.rows.height() >= std::min<double>(rows, (height - ruler_height) / 2.0));
+    CHECK(layout.legend.height() <= whole);
+  }
+  CHECK(at(300, 60).legend.height() == 0);
+  CHECK(at(300, 120).legend.height() > 0);
+  const auto picture_of = [&](double height) {
+    QImage picture(300, static_cast<int>(height), QImage::Format_RGB32);
+    QPainter painter(&picture);
+    paint_legend(painter, QRectF(0, 0, 300, height), view);
+    painter.end();
+    return picture;
+  };
+  const QImage all = picture_of(whole), one = picture_of(legend_height(view, 2000));
+  CHECK(one.copy(0, 0, 60, one.height() - 4) == all.copy(0, 0, 60, one.height() - 4));
+  CHECK(one != all.copy(0, 0, 300, one.height()));  // "... 5 more"
+  const std::vector<LegendEntry> entries = legend_of(view);
+  REQUIRE(entries.size() > 4);
+  for (const LegendEntry& entry : entries) CHECK(legend_text(view).contains(entry.text));
 }
