@@ -8,6 +8,7 @@
 #include "base/file_io.hpp"
 #include "base/input_error.hpp"
 #include "gui/panels/flow_layout.hpp"
+#include "gui/panels/tall_page.hpp"
 #include "gui/process/program.hpp"
 #include "gui/theme/combo.hpp"
 #include "gui/theme/look.hpp"
@@ -137,13 +138,21 @@ RunPanel::RunPanel(ScenarioDocument& document, QWidget* parent)
   log_->setPlaceholderText(tr("What a run says appears here."));
   state_->setForegroundRole(QPalette::PlaceholderText);
 
-  auto* const column = new QVBoxLayout(this);
+  auto* const column = new QVBoxLayout;
   column->setContentsMargins(gap * 2, gap, gap * 2, gap);
   column->setSpacing(gap - 2);
   column->addWidget(controls);
   column->addWidget(progress_);
   column->addWidget(log_, 1);
   column->addWidget(state_);
+  auto* const whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  QScrollArea* const page = make_tall_page(column, this);
+  whole->addWidget(page);
+  setMinimumHeight(110);  // the controls, or most of the log
+  connect(this, &RunPanel::running_changed, page, [this, page] {
+    if (child_.running()) page->ensureWidgetVisible(log_);
+  });
 
   connect(&child_, &ChildRun::wrote, this, [this](const QString& text) {
     say(text);

@@ -20,7 +20,7 @@ class ParetoPlot : public QWidget {
   int current_row() const { return row_; }
   const ParetoPicture& picture();
   QSize sizeHint() const override { return {640, 320}; }
-  QSize minimumSizeHint() const override { return {240, 120}; }
+  QSize minimumSizeHint() const override { return {240, 200}; }
 
  Q_SIGNALS:
   void row_chosen(int row);

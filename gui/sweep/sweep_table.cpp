@@ -123,7 +123,10 @@ SweepTable::SweepTable(SweepPointsModel& model, QWidget* parent)
     fit_columns();
   });
   show_counts();
-  follow_look(this, [this] { fit_columns(); });
+  follow_look(this, [this] {
+    fit_columns();
+    view_->setMinimumHeight(7 * QFontMetrics(QApplication::font()).height());  // the titles and three points
+  });
 }
 
 void SweepTable::showEvent(QShowEvent* event) {

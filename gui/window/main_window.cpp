@@ -77,6 +77,7 @@ void MainWindow::build_panels() {
   down_->setStretchFactor(0, 1);
   down_->setStretchFactor(1, 0);
   down_->setCollapsible(0, false);
+  down_->setSizes({1000, 200});  // when the runs are shown; those of the last session else
   run_->hide();
   column->addWidget(strip_);
   column->addWidget(down_, 1);

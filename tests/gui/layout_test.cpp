@@ -1,5 +1,6 @@
 // Everything can be read and reached: in a small window, with large text, with a pin.
 #include <QAbstractSpinBox>
+#include <QAction>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QPushButton>
@@ -10,6 +11,7 @@
 
 #include "base/file_io.hpp"
 #include "gui/panels/memory_bars.hpp"
+#include "gui/panels/run_panel.hpp"
 #include "gui/render/picture.hpp"
 #include "gui/theme/elided_label.hpp"
 #include "gui/timeline/view_geometry.hpp"
@@ -294,6 +296,24 @@ TEST_CASE("a picture of a view that scrolls in a low window is whole, and the wi
     QTest::qWait(50);
     CHECK(in_window(*area) == shown);
     CHECK(bar.value() == 17);
+  }
+}
+
+TEST_CASE("beside the panel of runs the scatter of a sweep is no strip, and the panel no half of the window") {
+  Opened opened(scenarios + "gpt-145b-selene.json");
+  opened.window->show_view(ViewTab::sweep);
+  for (QAction* const action : opened.window->findChildren<QAction*>())
+    if (action->shortcut() == QKeySequence(Qt::Key_F6)) action->trigger();
+  const auto* const runs = opened.window->findChild<RunPanel*>();
+  REQUIRE(runs->isVisible());
+  for (const QSize& size : sizes) {
+    resize(opened, size);
+    CAPTURE(size.width());
+    CHECK(opened.window->sweep_page().plot().height() >= 200);
+    CHECK(opened.window->sweep_page().table().view().height() >= 60);
+    if (size.height() > 800) CHECK(runs->height() < 0.3 * size.height());
+    CHECK(runs->height() >= 110);
+    check_whole(*runs);
   }
 }
 
