@@ -79,6 +79,7 @@ SchedulePanel::SchedulePanel(QWidget* parent)
   whole->addWidget(make_tall_page(column, this));
 
   connect(grid_, &ScheduleGrid::changed, this, &SchedulePanel::show_verdict);
+  connect(grid_, &ScheduleGrid::changed, this, &SchedulePanel::tell_if_not_kept);
   connect(grid_, &ScheduleGrid::changed, this, [this] { describe(view_->selected()); });
   connect(view_, &ScheduleView::selection_changed, this, &SchedulePanel::describe);
   connect(view_, &ScheduleView::undo_wanted, this, &SchedulePanel::undo);
@@ -210,6 +211,17 @@ void SchedulePanel::take_times() {
 /// What comes next takes the place of a table that holds moves.
 void SchedulePanel::keep_moves() {
   if (grid_->can_undo()) replaced_.push_back({grid_->hand_made(), origin_});
+}
+
+/// With the first move, not at the end: then it is too late to save the table.
+void SchedulePanel::tell_if_not_kept() {
+  const bool lost = grid_->can_undo() && grid_->operations() > most_kept_operations;
+  if (lost && !told_not_kept_)
+    Q_EMIT status(tr("%1 operations are too many to come back at the next start with their moves, at most %2 do: save "
+                     "the schedule as CSV to keep it.")
+                      .arg(grid_->operations())
+                      .arg(most_kept_operations));
+  told_not_kept_ = lost;
 }
 
 void SchedulePanel::undo() {

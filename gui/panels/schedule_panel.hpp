@@ -24,6 +24,9 @@ struct MovedTable {
   ScheduleOrigin origin;
 };
 
+/// A table of more operations is too large for the settings: its moves do not come back at the next start.
+inline constexpr std::size_t most_kept_operations = 50'000;
+
 class SchedulePanel : public QWidget {
   Q_OBJECT
 
@@ -56,6 +59,7 @@ class SchedulePanel : public QWidget {
   void show_controls(const ScheduleOrigin& origin, const PipelineShape& shape);
   void take_times();
   void keep_moves();
+  void tell_if_not_kept();
   void undo();
   void describe(Slot slot);
   void generate();
@@ -75,6 +79,7 @@ class SchedulePanel : public QWidget {
   QPushButton *undo_, *as_table_;
   QWidget* controls_;
   ScheduleOrigin origin_;
+  bool told_not_kept_ = false;        // of the table that is shown
   std::vector<MovedTable> replaced_;  // tables with moves, which others took the place of
 };
 

@@ -11,11 +11,28 @@ namespace {
 
 constexpr const char *moved_key = "schedule/moved", *shown_key = "schedule/moved_is_shown", *file_key = "schedule/file",
                      *times_key = "schedule/times";
-constexpr qsizetype most_kept = 20;
+constexpr qsizetype most_kept = 20, most_kept_characters = 4 << 20;  // of tables, and of all of them together
 
 /// What the table came from on two lines, then the table.
 QString kept_text(const MovedTable& moved) {
   return moved.origin.name + '\n' + moved.origin.csv + '\n' + QString::fromStdString(to_text(moved.table));
+}
+
+std::size_t operations_of(const Schedule& schedule) {
+  std::size_t count = 0;
+  for (const auto& program : schedule.programs) count += program.size();
+  return count;
+}
+
+/// The last ones that are not too many, nor too large together.
+QStringList newest(const QStringList& texts) {
+  qsizetype first = texts.size(), characters = 0;
+  while (first > 0 && texts.size() - first < most_kept) {
+    characters += texts[first - 1].size();
+    if (characters > most_kept_characters) break;
+    --first;
+  }
+  return texts.mid(first);
 }
 
 MovedTable parse_kept(const QString& text) {
@@ -32,13 +49,21 @@ void MainWindow::save_schedules() {
   for (const double time : schedule_->times_shown()) times.append(time);
   settings.setValue(times_key, times);
   QStringList own;
-  for (const MovedTable& moved : schedule_->moved_tables()) own.append(kept_text(moved));
+  bool shown = schedule_->grid().can_undo();
+  const std::vector<MovedTable> tables = schedule_->moved_tables();
+  for (const MovedTable& moved : tables) {
+    if (operations_of(moved.table.schedule) <= most_kept_operations) {
+      own.append(kept_text(moved));
+    } else if (&moved == &tables.back()) {
+      shown = false;  // the panel told so
+    }
+  }
   if (own.isEmpty() && kept_schedules_.isEmpty()) return;
   QStringList all = settings.value(moved_key).toStringList();
   for (const QString& text : kept_schedules_ + own) all.removeAll(text);
   all += own;
-  settings.setValue(moved_key, all.mid(std::max<qsizetype>(0, all.size() - most_kept)));
-  settings.setValue(shown_key, schedule_->grid().can_undo());
+  settings.setValue(moved_key, newest(all));
+  settings.setValue(shown_key, shown);
   kept_schedules_ = own;
 }
 

@@ -256,6 +256,39 @@ TEST_CASE("moves that another table took the place of, and those of another wind
   CHECK(session.table() == first);
 }
 
+TEST_CASE("moves in a table that is too large for the settings are not kept, and it is told with the first of them") {
+  Session session;
+  session.editor().show_schedule("1f1b", {4, 8, 1});
+  session.move_right({0, 0});
+  session.editor().show_schedule("gpipe", {8, 4000, 1});
+  REQUIRE(session.editor().grid().operations() > most_kept_operations);
+  session.window->message_bar().hide();
+  session.move_right({0, 0});
+  CHECK(session.window->message_bar().text().contains("save the schedule as CSV"));
+  session.window->message_bar().hide();
+  session.move_right({0, 1});
+  CHECK_FALSE(session.window->message_bar().isVisible());
+  session.start(false);
+  CHECK(QFileInfo(QSettings().fileName()).size() < 100'000);
+  CHECK_FALSE(session.editor().grid().can_undo());
+  REQUIRE(session.editor().moved_tables().size() == 1);
+  CHECK(session.editor().moved_tables().front().table.schedule.name == "1f1b");
+}
+
+TEST_CASE("kept tables are not too large together: the oldest go") {
+  Session session;
+  for (int i = 0; i < 14; ++i) {
+    session.editor().show_schedule("gpipe", {8, 2900 + i, 1});  // 46,400 operations and more
+    session.move_right({0, 0});
+  }
+  session.start(false);
+  const auto tables = session.editor().moved_tables();
+  CHECK(QFileInfo(QSettings().fileName()).size() < 6'000'000);
+  CHECK(tables.size() > 5);
+  CHECK(tables.size() < 14);
+  CHECK(tables.back().table.schedule.shape.micro_batches == 2913);
+}
+
 TEST_CASE("a kept schedule that cannot be read is told of and does no harm") {
   Session session;
   session.editor().show_schedule("gpipe", {4, 8, 1});
