@@ -98,7 +98,9 @@ class Runs {
   /// What a step takes beyond its operations on a lone rank, as a fraction of these; and their mean time.
   std::pair<double, double> overhead() const {
     const std::string measured = file("alone.sgt");
-    run(words("execute", "--set parallel.pipeline=1 --set model.blocks=1 --set batch.micro=1 --set sequence_length=16 --set model.hidden=128 --set model.attention.head_dim=32 --set model.mlp.ffn_hidden=512") +
+    run(words("execute",
+              "--set parallel.pipeline=1 --set model.blocks=1 --set batch.micro=1 --set sequence_length=16 --set "
+              "model.hidden=128 --set model.attention.head_dim=32 --set model.mlp.ffn_hidden=512") +
         " --in-process --pin --warmup 5 --steps 20 --trace " + measured + " >/dev/null");
     const Trace trace = read_trace(measured);
     double busy = 0, operations = 0;

@@ -14,7 +14,8 @@ struct Figure {
   std::string reference_name;       // what the reference is: "limit", "paper", ...
 };
 
-/// True if the command line asks for JSON lines (`--json`). Any other argument ends the program with a message and code 2.
+/// True if the command line asks for JSON lines (`--json`). Any other argument ends the program with a message and
+/// code 2.
 bool wants_json(int argc, char** argv);
 
 void print(const Figure& figure, bool json);

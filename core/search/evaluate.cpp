@@ -17,8 +17,8 @@
 #include "schedule/family.hpp"
 #include "schedule/lower.hpp"
 #include "search/bound.hpp"
-#include "spec/usual_choices.hpp"
 #include "spec/precision.hpp"
+#include "spec/usual_choices.hpp"
 
 namespace stagecraft {
 namespace {

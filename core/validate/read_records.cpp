@@ -27,9 +27,10 @@ void read_model(const RecordFields& fields, RecordModel& model) {
   model.normalization = fields.text("normalization");
   if (!fields.find("moe")) return;
   const RecordFields moe = fields.object("moe");
-  model.experts = RecordExperts{moe.count("experts"), moe.count("topk"), moe.count("expert_ffn"),
-                                moe.count("shared_experts_ffn", 0), moe.count("dense_layers", 0),
-                                moe.count("shared_experts", 0), moe.number("capacity_factor")};
+  model.experts = RecordExperts{moe.count("experts"),         moe.count("topk"),
+                                moe.count("expert_ffn"),      moe.count("shared_experts_ffn", 0),
+                                moe.count("dense_layers", 0), moe.count("shared_experts", 0),
+                                moe.number("capacity_factor")};
 }
 
 void read_arguments(const RecordFields& fields, RecordArguments& arguments) {
