@@ -1,7 +1,6 @@
 #include "sim/traffic.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "cost/cost_model.hpp"
 #include "topology/host_link.hpp"
@@ -117,25 +116,16 @@ struct SentRing {
   Members senders;
 };
 
-/// A number that the units of all rings divide, unless it would be large: then the largest.
-std::int64_t common_units(const std::vector<SentRing>& rings) {
-  constexpr std::int64_t largest = 256;
-  std::int64_t units = 1, most = 1;
-  for (const SentRing& sent : rings) {
-    most = std::max(most, sent.ring.units);
-    units = std::min(largest + 1, std::lcm(units, sent.ring.units));
-  }
-  return units > largest ? most : units;
-}
-
 /// Counts the edges of all rings, and returns the units that make up what one rank sends.
 std::int64_t cross_rings(const std::vector<SentRing>& rings, UseCounter& counter) {
-  const std::int64_t units = common_units(rings);
+  std::vector<std::int64_t> of_rings;
+  for (const SentRing& sent : rings) of_rings.push_back(sent.ring.units);
+  const std::int64_t units = common_units(of_rings);
   for (const auto& [ring, senders] : rings) {
     counter.next_communicator();
     for (const RingEdge& edge : ring.edges) {
       if (!senders.empty() && !std::binary_search(senders.begin(), senders.end(), edge.from)) continue;
-      counter.cross(edge.from, edge.to, (edge.weight * units + ring.units - 1) / ring.units);
+      counter.cross(edge.from, edge.to, share_of_units(edge.weight * units, ring.units));
     }
   }
   return units;

@@ -61,8 +61,7 @@ CostModel make_cost_model(const Plan& plan, const Topology& topology, const Cali
     GroupShape& shape = model.groups[axis];
     shape = worst_shape(plan, topology, static_cast<Axis>(axis));
     if (shape.nodes < 2) continue;
-    const bool known =
-        axis > static_cast<std::size_t>(Axis::data) && same_groups(plan, static_cast<Axis>(axis), Axis::data);
+    const bool known = axis > static_cast<std::size_t>(Axis::data) && has_data_groups(plan, static_cast<Axis>(axis));
     share_fabric(
         known ? shape_of(model, Axis::data).fabric_shared : share_of_all(plan, topology, static_cast<Axis>(axis)),
         shape);

@@ -123,16 +123,12 @@ void share_fabric(const FabricShare& all_together, GroupShape& shape) {
   shape.fabric_shared = slower(shape.fabric_alone, all_together);
 }
 
-bool same_groups(const Plan& plan, Axis axis, Axis other) {
-  const auto is_data = [&](Axis one) {
-    if (one == Axis::data) return true;
-    if (one == Axis::expert_data)
-      return group_size(plan.degrees, Axis::expert) == 1 &&
-             group_size(plan.degrees, Axis::expert_tensor) == group_size(plan.degrees, Axis::tensor);
-    return (one == Axis::shard || one == Axis::secondary) &&
-           group_size(plan.degrees, one) == group_size(plan.degrees, Axis::data);
-  };
-  return axis == other || (is_data(axis) && is_data(other));
+bool has_data_groups(const Plan& plan, Axis axis) {
+  const Degrees& degrees = plan.degrees;
+  if (axis == Axis::expert_data)
+    return degrees.expert == 1 && group_size(degrees, Axis::expert_tensor) == group_size(degrees, Axis::tensor);
+  return axis == Axis::data || ((axis == Axis::shard || axis == Axis::secondary) &&
+                                group_size(degrees, axis) == group_size(degrees, Axis::data));
 }
 
 FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis) {

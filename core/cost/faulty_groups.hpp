@@ -15,8 +15,8 @@ GroupShape worst_shape(const Plan& plan, const Topology& topology, Axis axis);
 /// What trunks take while all groups of the axis use them at the same time. Of all-to-alls only where the axis runs
 /// any.
 FabricShare share_of_all(const Plan& plan, const Topology& topology, Axis axis);
-/// Whether both axes have the same groups: shards that are not fewer than the data group's ranks, say.
-bool same_groups(const Plan& plan, Axis axis, Axis other);
+/// Whether the axis has the groups of the data axis: shards of as many ranks, say.
+bool has_data_groups(const Plan& plan, Axis axis);
 /// Has the group's siblings use the trunks beside it, all of them as share_of_all says.
 void share_fabric(const FabricShare& all_together, GroupShape& shape);
 

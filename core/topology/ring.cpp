@@ -19,24 +19,21 @@ std::vector<Members> split_by_node(const Topology& topology, Members members) {
   return nodes;
 }
 
-/// A number that the member counts of all nodes divide, unless they differ so much that it would be large: then the
-/// largest count, and shares are rounded up.
-std::int64_t common_units(const std::vector<Members>& nodes) {
+}  // namespace
+
+std::int64_t common_units(std::span<const std::int64_t> counts) {
   constexpr std::int64_t largest = 256;
   std::int64_t units = 1, most = 1;
-  for (const Members& node : nodes) {
-    const auto count = static_cast<std::int64_t>(node.size());
+  for (const std::int64_t count : counts) {
     most = std::max(most, count);
     units = std::min(largest + 1, std::lcm(units, count));
   }
   return units > largest ? most : units;
 }
 
-std::int64_t share(std::int64_t units, std::int64_t parts) {
+std::int64_t share_of_units(std::int64_t units, std::int64_t parts) {
   return (units + parts - 1) / parts;
 }
-
-}  // namespace
 
 Ring make_ring(const Topology& topology, Members members) {
   const std::vector<Members> nodes = split_by_node(topology, members);
@@ -47,16 +44,18 @@ Ring make_ring(const Topology& topology, Members members) {
     }
     return ring;
   }
-  ring.units = common_units(nodes);
+  std::vector<std::int64_t> counts;
+  for (const Members& node : nodes) counts.push_back(static_cast<std::int64_t>(node.size()));
+  ring.units = common_units(counts);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Members node = nodes[n], next = nodes[(n + 1) % nodes.size()];
     const auto inside = static_cast<std::int64_t>(node.size());
     for (std::size_t i = 0; i < node.size() && inside > 1; ++i) {
-      ring.edges.push_back({node[i], node[(i + 1) % node.size()], share(ring.units * (inside - 1), inside)});
+      ring.edges.push_back({node[i], node[(i + 1) % node.size()], share_of_units(ring.units * (inside - 1), inside)});
     }
     const std::size_t ways_out = std::max(node.size(), next.size());
     for (std::size_t i = 0; i < ways_out; ++i) {
-      const std::int64_t weight = share(ring.units, static_cast<std::int64_t>(ways_out));
+      const std::int64_t weight = share_of_units(ring.units, static_cast<std::int64_t>(ways_out));
       ring.edges.push_back({node[i % node.size()], next[i % next.size()], weight});
     }
   }

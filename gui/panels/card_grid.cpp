@@ -4,17 +4,11 @@
 
 namespace stagecraft::gui {
 
-CardGrid::CardGrid(int spacing, QWidget* parent) : QLayout(parent) {
-  setSpacing(spacing);
-}
-
-CardGrid::~CardGrid() {
-  while (QLayoutItem* const item = takeAt(0)) delete item;
-}
+CardGrid::CardGrid(int spacing, QWidget* parent) : ItemLayout(spacing, parent) {}
 
 QSize CardGrid::least() const {
   QSize size(1, 1);
-  for (const QLayoutItem* const item : items_) size = size.expandedTo(item->minimumSize());
+  for (const QLayoutItem* const item : items()) size = size.expandedTo(item->minimumSize());
   return size;
 }
 
@@ -60,7 +54,7 @@ void CardGrid::setGeometry(const QRect& rect) {
   const double step = static_cast<double>(inner.width() + spacing()) / across;
   for (int i = 0; i < count(); ++i) {
     const int left = static_cast<int>(i % across * step), right = static_cast<int>((i % across + 1) * step) - spacing();
-    items_[i]->setGeometry(
+    items()[i]->setGeometry(
         QRect(inner.left() + left, inner.top() + i / across * (height + spacing()), right - left, height));
   }
 }

@@ -4,18 +4,13 @@
 
 namespace stagecraft::gui {
 
-FlowLayout::FlowLayout(int spacing, QWidget* parent) : QLayout(parent) {
+FlowLayout::FlowLayout(int spacing, QWidget* parent) : ItemLayout(spacing, parent) {
   setContentsMargins(0, 0, 0, 0);
-  setSpacing(spacing);
-}
-
-FlowLayout::~FlowLayout() {
-  while (QLayoutItem* const item = takeAt(0)) delete item;
 }
 
 QSize FlowLayout::minimumSize() const {
   QSize size;
-  for (const QLayoutItem* const item : items_) size = size.expandedTo(item->minimumSize());
+  for (const QLayoutItem* const item : items()) size = size.expandedTo(item->minimumSize());
   return size;
 }
 
@@ -29,12 +24,12 @@ int FlowLayout::arrange(const QRect& rect, bool place) const {
     return std::min(item->sizeHint().width(), std::max(rect.width(), 1));
   };
   int y = rect.y(), end = rect.y();
-  for (qsizetype first = 0; first < items_.size();) {
+  for (qsizetype first = 0; first < items().size();) {
     qsizetype last = first;  // behind the line's last
     int used = 0, height = 0, eager = 0;
     bool any = false;
-    for (; last < items_.size(); ++last) {
-      const QLayoutItem* const item = items_[last];
+    for (; last < items().size(); ++last) {
+      const QLayoutItem* const item = items()[last];
       if (item->isEmpty()) continue;
       const int width = width_of(item);
       if (any && used + spacing() + width > rect.width()) break;
@@ -45,7 +40,7 @@ int FlowLayout::arrange(const QRect& rect, bool place) const {
     }
     const int more = eager > 0 ? std::max(rect.width() - used, 0) / eager : 0;
     for (int x = rect.x(); first < last; ++first) {
-      QLayoutItem* const item = items_[first];
+      QLayoutItem* const item = items()[first];
       if (item->isEmpty()) continue;
       const bool grows = item->expandingDirections().testFlag(Qt::Horizontal);
       const QSize size(width_of(item) + (grows ? more : 0), item->sizeHint().height());

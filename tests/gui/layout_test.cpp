@@ -66,6 +66,15 @@ void check_whole(const QWidget& page) {
   CHECK(seen > 3);
 }
 
+/// A scenario beside its pinned self with another tensor degree.
+struct PinnedAndChanged : Opened {
+  PinnedAndChanged() : Opened(scenarios + "gpt-145b-selene.json") {
+    window->pin();
+    settle();
+    type("/parallel/tensor", "4");
+  }
+};
+
 }  // namespace
 
 TEST_CASE("the words of a card stand beside each other, and the value is whole, as narrow as a card may be") {
@@ -99,10 +108,7 @@ TEST_CASE("the words of a card stand beside each other, and the value is whole, 
 
 TEST_CASE("with a pin every headline figure has room, in the smallest window too and with larger text") {
   const PlainText plain;
-  Opened opened(scenarios + "gpt-145b-selene.json");
-  opened.window->pin();
-  opened.settle();
-  opened.type("/parallel/tensor", "4");
+  PinnedAndChanged opened;
   for (const double scale : {1.0, 1.5}) {
     set_text_scale(*qApp, scale);
     for (const QSize& size : sizes) {
@@ -319,10 +325,7 @@ TEST_CASE("beside the panel of runs the scatter of a sweep is no strip, and the 
 
 TEST_CASE("in the smallest window the timelines of Compare keep most of the height, not their legend") {
   const PlainText plain;
-  Opened opened(scenarios + "gpt-145b-selene.json");
-  opened.window->pin();
-  opened.settle();
-  opened.type("/parallel/tensor", "4");
+  PinnedAndChanged opened;
   opened.window->show_view(ViewTab::compare);
   const auto* const timeline = opened.window->page(ViewTab::compare)->findChild<TimelineWidget*>();
   for (const double scale : {1.0, 1.3}) {

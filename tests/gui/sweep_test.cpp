@@ -18,6 +18,11 @@ using namespace stagecraft::gui;
 
 namespace {
 
+/// Enough points to stop in the middle of them, in one process.
+const QStringList large{"parallel.tensor=1,2,4,8,3", "batch.micro=1..4*2", "zero_stage=0..3",
+                        "recompute=none,selective,full"};
+constexpr std::size_t large_points = 5 * 3 * 4 * 3;
+
 /// A window on the view Sweep whose results go to a folder of the test.
 struct Sweeping : Opened {
   QString output = folder.filePath("points.json");
@@ -61,6 +66,15 @@ struct Sweeping : Opened {
     const auto found = std::find_if(points.begin(), points.end(), [&](const Point& p) { return p.values == values; });
     return found == points.end() ? -1 : static_cast<int>(found - points.begin());
   }
+  /// Starts the large sweep with one worker and cancels it once some points are there.
+  void cancel_midway() {
+    replace_program("exec \"" STAGECRAFT_BINARY_DIR "/bin/stagecraft\" \"$@\" --workers 1\n");
+    page().axes().set_texts(large);
+    click("Start sweep");
+    REQUIRE(wait_for([&] { return page().points().points().size() > 10 || !page().busy(); }));
+    click("Cancel");
+    wait_until_done();
+  }
   std::string field(const char* pointer) { return value_at(window->document().text(), pointer); }
 };
 
@@ -75,10 +89,6 @@ bool nobody_beats(const std::vector<Point>& points, const Point& point) {
 }
 
 const QStringList small{"parallel.tensor=1,2,3,4,8", "batch.micro=1,2"};
-/// Enough points to stop in the middle of them, in one process.
-const QStringList large{"parallel.tensor=1,2,4,8,3", "batch.micro=1..4*2", "zero_stage=0..3",
-                        "recompute=none,selective,full"};
-constexpr std::size_t large_points = 5 * 3 * 4 * 3;
 
 }  // namespace
 
@@ -158,12 +168,7 @@ TEST_CASE("a sweep that is cancelled keeps its points, and resumed it writes the
 
 TEST_CASE("a cancelled sweep goes on in the next session from its journal", "[window]") {
   Sweeping opened("gpt-1.7b-selene.json");
-  opened.replace_program("exec \"" STAGECRAFT_BINARY_DIR "/bin/stagecraft\" \"$@\" --workers 1\n");
-  opened.page().axes().set_texts(large);
-  opened.click("Start sweep");
-  REQUIRE(wait_for([&] { return opened.page().points().points().size() > 10 || !opened.page().busy(); }));
-  opened.click("Cancel");
-  opened.wait_until_done();
+  opened.cancel_midway();
   const std::size_t kept = opened.page().points().points().size();
   opened.window->save_session();
   opened.window = std::make_unique<MainWindow>(default_library(""));
@@ -467,12 +472,7 @@ TEST_CASE("results without a journal bring the axes of a sweep along") {
 
 TEST_CASE("a sweep that fails before its first point leaves the earlier points and their Resume") {
   Sweeping opened("gpt-1.7b-selene.json");
-  opened.replace_program("exec \"" STAGECRAFT_BINARY_DIR "/bin/stagecraft\" \"$@\" --workers 1\n");
-  opened.page().axes().set_texts(large);
-  opened.click("Start sweep");
-  REQUIRE(wait_for([&] { return opened.page().points().points().size() > 10 || !opened.page().busy(); }));
-  opened.click("Cancel");
-  opened.wait_until_done();
+  opened.cancel_midway();
   const int kept = opened.page().points().rowCount();
   opened.page().set_output(opened.folder.filePath("other.json"));
   opened.sweep({"batch.mirco=1,2"});
